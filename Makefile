@@ -1,0 +1,72 @@
+# idgen: build with PGXS, test with script/test.
+#
+#   make, make install      the extension, for the server of $(PG_CONFIG)
+#   make installcheck       pg_regress and TAP tests, on servers of their own
+#   make test               all suites (installs what they need, see README)
+#   make format             lay out the C files; format-check only looks
+#   make headercheck        compile every header alone
+#   make bench              all benchmarks
+
+EXTENSION = idgen
+EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" idgen.control)
+DATA = $(wildcard idgen--*.sql)
+
+MODULE_big = idgen
+OBJS = \
+	src/clock.o \
+	src/idgen.o \
+	src/random.o \
+	src/shared.o \
+	src/uuidv7.o
+
+PG_CPPFLAGS = -DIDGEN_VERSION='"$(EXTVERSION)"'
+# A function of PostgreSQL's interface need not use all that it is given.
+PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden
+
+REGRESS = $(basename $(notdir $(wildcard sql/*.sql)))
+REGRESS_OPTS = --temp-instance=tmp_check/regress \
+	--temp-config=test/regress.conf --no-locale
+TAP_TESTS = 1
+PROVE_TESTS = $(wildcard test/tap/*.pl)
+EXTRA_CLEAN = tmp_check results regression.diffs regression.out \
+	test/regress.conf
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+C_HEADERS = $(wildcard src/*.h)
+$(OBJS): $(C_HEADERS)
+
+installcheck: test/regress.conf
+
+# Before 17 shared memory is only to be had by preloading.
+PRELOAD = $(if $(filter 15 16,$(MAJORVERSION)),idgen)
+test/regress.conf: Makefile
+	echo "shared_preload_libraries = '$(PRELOAD)'" >$@
+
+# The two halves of installcheck.
+.PHONY: regress tap
+regress: test/regress.conf
+	$(pg_regress_installcheck) $(REGRESS_OPTS) $(REGRESS)
+tap:
+	$(prove_installcheck)
+
+CLANG_FORMAT ?= clang-format
+C_FILES = $(wildcard src/*.[ch])
+
+.PHONY: test bench format format-check headercheck
+test:
+	script/test
+bench:
+	script/bench
+format:
+	$(CLANG_FORMAT) -i $(C_FILES)
+format-check:
+	$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
+headercheck:
+	@for header in $(C_HEADERS); do \
+		echo "$$header"; \
+		printf '#include "postgres.h"\n#include "%s"\n' "$$header" | \
+			$(CC) $(CPPFLAGS) $(CFLAGS) -I. -fsyntax-only -x c - || exit 1; \
+	done

@@ -1,0 +1,76 @@
+/*
+ * clock.c
+ *		The one clock of idgen: the wall clock, which developers can shift.
+ *
+ * Every time in an id comes from clock_unix_us(). It may stand still or step
+ * in either direction; who needs order makes it himself. The shift lives in
+ * shared memory, so that all processes of a server see the same clock.
+ */
+#include "postgres.h"
+
+#include <time.h>
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/fmgrprotos.h"
+#include "utils/timestamp.h"
+
+#include "clock.h"
+#include "compat.h"
+#include "shared.h"
+
+SQL_FUNCTION(idgen_shift_clock);
+
+static int64
+wall_clock_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64) now.tv_sec * USECS_PER_SEC + now.tv_nsec / 1000;
+}
+
+/* Microseconds since 1970, rounded down. Without shared memory: unshifted. */
+int64
+clock_unix_us(void)
+{
+	int64 now = wall_clock_us();
+
+	if (likely(shared != NULL))
+		now += (int64) pg_atomic_read_u64(&shared->clock_shift_us);
+	return now;
+}
+
+/* As timestamptz + interval in SQL: raises 22008 beyond the type's range. */
+TimestampTz
+clock_plus(TimestampTz at, const Interval *span)
+{
+	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
+												   TimestampTzGetDatum(at),
+												   IntervalPGetDatum(span)));
+}
+
+/* For tests: from now on the whole server's ids see the clock shifted so. */
+Datum
+idgen_shift_clock(PG_FUNCTION_ARGS)
+{
+	TimestampTz now = clock_timestamptz(wall_clock_us());
+	TimestampTz shifted;
+
+	/* Not a matter of GRANT: a wrong clock spoils every other user's ids. */
+	if (!superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be superuser to shift the clock of idgen")));
+	shifted = clock_plus(now, PG_GETARG_INTERVAL_P(0));
+	if (TIMESTAMP_NOT_FINITE(shifted))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("cannot shift the clock of idgen to infinity")));
+	pg_atomic_write_u64(&shared_get()->clock_shift_us,
+						(uint64) (shifted - now));
+	ereport(LOG,
+			(errmsg("idgen clock shifted by " INT64_FORMAT " us",
+					(int64) (shifted - now))));
+	PG_RETURN_VOID();
+}

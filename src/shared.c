@@ -1,0 +1,233 @@
+/*
+ * shared.c
+ *		How a process comes by the shared struct.
+ *
+ * Two routes lead to it. From PostgreSQL 17 on, the first call in each process
+ * attaches through the DSM registry, whether the library was preloaded or not.
+ * Before 17, memory is to be had only while the postmaster starts, so the
+ * library must be in shared_preload_libraries; what needs no shared state works
+ * without. Both routes run the same shared_init(), which cannot fail.
+ *
+ * The name bears the version of the struct's layout: after an upgrade of the
+ * package without a restart, old and new sessions each have a struct of their
+ * own instead of one that they read differently.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_extension.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "shared.h"
+
+#define SHARED_NAME "idgen 1"
+
+Shared *shared = NULL;
+
+static void
+shared_init(Shared *fresh)
+{
+	memset(fresh, 0, sizeof(Shared));
+	pg_atomic_init_u64(&fresh->uuidv7_last.word, 0);
+	pg_atomic_init_u64(&fresh->uuidv7_overflows, 0);
+	pg_atomic_init_u64(&fresh->uuidv7_clock_steps, 0);
+	pg_atomic_init_u32(&fresh->uuidv7_behind, 0);
+	pg_atomic_init_u64(&fresh->clock_shift_us, 0);
+}
+
+#ifdef IDGEN_DSM_REGISTRY
+
+void
+shared_preload(void)
+{
+	/* Nothing: the registry itself does not exist yet in the postmaster. */
+}
+
+static void
+registry_init(REGISTRY_INIT_ARGS)
+{
+	shared_init(memory);
+}
+
+static Shared *
+shared_locate(void)
+{
+	return registry_attach(SHARED_NAME, sizeof(Shared), registry_init);
+}
+
+#else
+
+/* Set in the postmaster and inherited by every process that it forks. */
+static Shared *preloaded = NULL;
+
+static shmem_request_hook_type previous_request_hook = NULL;
+static shmem_startup_hook_type previous_startup_hook = NULL;
+
+static void
+request_memory(void)
+{
+	if (previous_request_hook)
+		previous_request_hook();
+	RequestAddinShmemSpace(sizeof(Shared));
+}
+
+/* Runs again after a crash restart, when the old memory is gone. */
+static void
+start_memory(void)
+{
+	bool found;
+
+	if (previous_startup_hook)
+		previous_startup_hook();
+	preloaded = NULL;
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	preloaded = ShmemInitStruct(SHARED_NAME, sizeof(Shared), &found);
+	if (!found)
+		shared_init(preloaded);
+	LWLockRelease(AddinShmemInitLock);
+}
+
+void
+shared_preload(void)
+{
+	if (!process_shared_preload_libraries_in_progress)
+		return;
+	previous_request_hook = shmem_request_hook;
+	shmem_request_hook = request_memory;
+	previous_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = start_memory;
+}
+
+static Shared *
+shared_locate(void)
+{
+	return preloaded;
+}
+
+#endif
+
+/* Compares versions of the form MAJOR.MINOR, number by number. */
+static bool
+version_is_newer(const char *version, const char *than)
+{
+	for (;;)
+	{
+		char *version_rest;
+		char *than_rest;
+		long a = strtol(version, &version_rest, 10);
+		long b = strtol(than, &than_rest, 10);
+
+		if (a != b)
+			return a > b;
+		if (*version_rest != '.' || *than_rest != '.')
+			return *version_rest == '.';
+		version = version_rest + 1;
+		than = than_rest + 1;
+	}
+}
+
+/* The version of the extension in this database; NULL if it has none. */
+static char *
+installed_version(void)
+{
+	char *version = NULL;
+	Relation extensions = table_open(ExtensionRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple tuple;
+
+	ScanKeyInit(&key,
+				Anum_pg_extension_extname,
+				BTEqualStrategyNumber,
+				F_NAMEEQ,
+				CStringGetDatum("idgen"));
+	scan = systable_beginscan(extensions,
+							  ExtensionNameIndexId,
+							  true,
+							  NULL,
+							  1,
+							  &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		bool is_null;
+		Datum value = heap_getattr(tuple,
+								   Anum_pg_extension_extversion,
+								   RelationGetDescr(extensions),
+								   &is_null);
+
+		if (!is_null)
+			version = TextDatumGetCString(value);
+	}
+	systable_endscan(scan);
+	table_close(extensions, AccessShareLock);
+	return version;
+}
+
+/*
+ * Raises 55000 when the extension's SQL is newer than this library, which is
+ * then still the one of an older package. The other way round is normal
+ * between an upgrade of the package and ALTER EXTENSION.
+ */
+static void
+check_installed_version(void)
+{
+	char *version = installed_version();
+
+	if (version == NULL)
+		return;
+	if (version_is_newer(version, IDGEN_VERSION))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension \"idgen\" has version %s, but the loaded "
+						"library has version %s",
+						version,
+						IDGEN_VERSION),
+				 errhint("Reconnect; if idgen is in "
+						 "shared_preload_libraries, restart the server.")));
+	pfree(version);
+}
+
+/*
+ * Attaches this process if that is possible, else returns false. Once a
+ * session, so this is also where the versions are compared.
+ */
+bool
+shared_attach(void)
+{
+	Shared *located;
+
+	if (shared != NULL)
+		return true;
+	check_installed_version();
+	located = shared_locate();
+	shared = located;
+	return located != NULL;
+}
+
+Shared *
+shared_attach_or_error(void)
+{
+	if (!shared_attach())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("idgen has no shared memory in this server"),
+				 errdetail("Before PostgreSQL 17 it is set aside only while "
+						   "the server starts."),
+				 errhint("Add idgen to shared_preload_libraries and restart "
+						 "the server.")));
+	return shared;
+}

@@ -1,0 +1,51 @@
+/*
+ * shared.h
+ *		The one struct that all processes of a server share.
+ *
+ * There is no lock in it: every field is an atomic of its own, and no rule
+ * binds two of them together.
+ */
+#ifndef IDGEN_SHARED_H
+#define IDGEN_SHARED_H
+
+#include "port/atomics.h"
+
+/* A word that every session writes has a cache line to itself. */
+typedef union HotWord
+{
+	pg_atomic_uint64 word;
+	char line[PG_CACHE_LINE_SIZE];
+} HotWord;
+
+typedef struct Shared
+{
+	/* uuidv7.c: the last time and counter issued; moves by compare-and-swap */
+	HotWord uuidv7_last;
+
+	/* uuidv7.c: what uuidv7_status shows */
+	pg_atomic_uint64 uuidv7_overflows;
+	pg_atomic_uint64 uuidv7_clock_steps;
+	pg_atomic_uint32 uuidv7_behind; /* 1 while a step is being waited out */
+
+	/* clock.c: the developers' shift of the clock in us, an int64 */
+	pg_atomic_uint64 clock_shift_us;
+} Shared;
+
+/* This process's view; NULL until shared_get() has run here. */
+extern Shared *shared;
+
+/* shared.c */
+extern void shared_preload(void);
+extern bool shared_attach(void);
+extern Shared *shared_attach_or_error(void);
+
+/* The shared struct. Raises 55000 where the server gave it no memory. */
+static inline Shared *
+shared_get(void)
+{
+	if (likely(shared != NULL))
+		return shared;
+	return shared_attach_or_error();
+}
+
+#endif
