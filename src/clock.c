@@ -41,10 +41,26 @@ clock_unix_us(void)
 	return now;
 }
 
-/* As timestamptz + interval in SQL: raises 22008 beyond the type's range. */
+/*
+ * As timestamptz + interval in SQL. Raises 22008 where that leaves the range
+ * of timestamps; the ten years at either end of it count as outside.
+ */
 TimestampTz
 clock_plus(TimestampTz at, const Interval *span)
 {
+	double days = (double) at / USECS_PER_DAY +
+				  (double) span->month * DAYS_PER_YEAR / MONTHS_PER_YEAR +
+				  span->day + (double) span->time / USECS_PER_DAY;
+
+	if (days < (double) MIN_TIMESTAMP / USECS_PER_DAY + 10 * DAYS_PER_YEAR ||
+		days > (double) END_TIMESTAMP / USECS_PER_DAY - 10 * DAYS_PER_YEAR)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("interval out of range: \"%s\"",
+						DatumGetCString(
+							DirectFunctionCall1(interval_out,
+												IntervalPGetDatum(span)))),
+				 errdetail("Times reach from 4713 BC to 294276 AD.")));
 	return DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
 												   TimestampTzGetDatum(at),
 												   IntervalPGetDatum(span)));
@@ -63,10 +79,6 @@ idgen_shift_clock(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be superuser to shift the clock of idgen")));
 	shifted = clock_plus(now, PG_GETARG_INTERVAL_P(0));
-	if (TIMESTAMP_NOT_FINITE(shifted))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("cannot shift the clock of idgen to infinity")));
 	pg_atomic_write_u64(&shared_get()->clock_shift_us,
 						(uint64) (shifted - now));
 	ereport(LOG,

@@ -225,7 +225,7 @@ issue(const Interval *shift)
 	compose(id,
 			id_ms,
 			counter >> COUNTER_LOW_BITS,
-			counter << TAIL_BITS | tail);
+			(counter << TAIL_BITS & RAND_B_MASK) | tail);
 	return id;
 }
 

@@ -1,0 +1,26 @@
+-- Where CREATE EXTENSION puts things, and that what it puts there works from
+-- any search_path.
+CREATE SCHEMA ids;
+CREATE EXTENSION idgen SCHEMA ids;
+SELECT nspname AS schema, extversion AS version, extrelocatable AS relocatable
+FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
+WHERE extname = 'idgen';
+SET search_path = pg_temp;
+SELECT ids.uuidv7_time(ids.uuidv7_mono()) IS NOT NULL AS works;
+SELECT count(*) FROM ids.uuidv7_status;
+RESET search_path;
+SELECT uuidv7_mono();
+\echo :SQLSTATE
+DROP EXTENSION idgen;
+DROP SCHEMA ids;
+
+-- Without SCHEMA it is the first schema of search_path.
+CREATE EXTENSION idgen;
+SELECT nspname AS schema
+FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
+WHERE extname = 'idgen';
+SELECT uuidv7_mono() < uuidv7_mono() AS rises;
+
+-- There are no settings, and a name that looks like one is refused.
+SET idgen.coordinator = 'x';
+\echo :SQLSTATE

@@ -1,0 +1,115 @@
+# IdgenTest.pm: what the TAP tests of idgen share.
+package IdgenTest;
+
+use strict;
+use warnings FATAL => 'all';
+use Exporter 'import';
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+our @EXPORT = qw(idgen_node needs_preload psql_start psql_finish busy_pid
+    sqlstate_of crash_postmaster not_rising);
+
+# Whether this major can give idgen shared memory only by preloading.
+sub needs_preload
+{
+    my ($node) = @_;
+    return $node->pg_version < 17;
+}
+
+# A started server that can issue ids, with the extension in "postgres".
+# preload => 0 or 1 overrides what the major needs; conf adds settings.
+sub idgen_node
+{
+    my ($name, %option) = @_;
+    my $node = PostgreSQL::Test::Cluster->new($name);
+    $node->init(allows_streaming => $option{allows_streaming} // 0);
+    my $preload = $option{preload} // needs_preload($node);
+    $node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'\n")
+        if $preload;
+    $node->append_conf('postgresql.conf', $option{conf}) if $option{conf};
+    $node->start;
+    $node->safe_psql('postgres', 'CREATE EXTENSION idgen');
+    return $node;
+}
+
+# Starts psql on an SQL text under an application_name, and does not wait for
+# it; psql_finish() waits and returns its exit status, output and errors.
+sub psql_start
+{
+    my ($node, $name, $sql) = @_;
+    my %session = (out => '', err => '');
+    $session{run} = IPC::Run::start(
+        [ 'psql', '-XAtq', '-c', $sql, '-d',
+            $node->connstr('postgres') . " application_name=$name" ],
+        '>', \$session{out}, '2>', \$session{err});
+    return \%session;
+}
+
+sub psql_finish
+{
+    my ($session) = @_;
+    $session->{run}->finish;
+    chomp $session->{out};
+    return ($session->{run}->result(0), $session->{out}, $session->{err});
+}
+
+# The process id of that session, once it is at work.
+sub busy_pid
+{
+    my ($node, $name) = @_;
+    my $pid = "SELECT pid FROM pg_stat_activity
+        WHERE application_name = '$name' AND state = 'active'";
+    $node->poll_query_until('postgres', "SELECT count(*) = 1 FROM ($pid) s")
+        or die "session $name is not at work";
+    return $node->safe_psql('postgres', $pid);
+}
+
+# The SQLSTATE of a statement that must fail; '00000' if it does not.
+sub sqlstate_of
+{
+    my ($node, $sql, %option) = @_;
+    my ($rc, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$sql",
+        %option);
+    return $rc == 0 ? '00000' : $err =~ /(?:ERROR|FATAL):  ([0-9A-Z]{5}):/ ? $1 : $err;
+}
+
+# Kills every process of the server with -9, waits until the postmaster is
+# gone, and leaves the node ready for start().
+sub crash_postmaster
+{
+    my ($node) = @_;
+    my $pid = $node->safe_psql('postgres',
+        "SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)");
+    $node->kill9;
+    foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+    {
+        last unless postmaster_is_there($pid);
+        select undef, undef, undef, 0.1;
+    }
+    ok(!postmaster_is_there($pid), 'the killed postmaster is gone');
+    return;
+}
+
+# A zombie nobody has reaped yet counts as there: start() would refuse.
+sub postmaster_is_there
+{
+    my ($pid) = @_;
+    return kill 0, $pid;
+}
+
+# How many ids of a table are not greater than the one before, in the order of
+# a column, and how many are there twice: '0|0' when all is well.
+sub not_rising
+{
+    my ($node, $table, $order, %option) = @_;
+    my $partition = $option{per} ? "PARTITION BY $option{per}" : '';
+    return $node->safe_psql('postgres', qq{
+        SELECT count(*) FILTER (WHERE id <= previous), count(*) - count(DISTINCT id)
+        FROM (SELECT id, lag(id) OVER ($partition ORDER BY $order) AS previous
+              FROM $table) s});
+}
+
+1;

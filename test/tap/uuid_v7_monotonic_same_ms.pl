@@ -1,0 +1,63 @@
+# Eight sessions at once: ids rise strictly in each session and, by the order of
+# the calls, over all of them; a stopped session holds nobody up.
+use strict;
+use warnings FATAL => 'all';
+use FindBin;
+use lib $FindBin::RealBin;
+use IdgenTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = idgen_node('main');
+$node->safe_psql('postgres', q{
+    CREATE SEQUENCE call_order;
+    CREATE TABLE called (n bigint, session int, id uuid);
+    CREATE TABLE called_wrong (n bigint, session int, id uuid);
+    CREATE TABLE free (session int, n bigint, id uuid);});
+
+# The call's place and the id are taken under one lock.
+my $taken = q{
+    BEGIN;
+    SELECT pg_advisory_xact_lock(1);
+    INSERT INTO %s SELECT nextval('call_order'), pg_backend_pid(), %s
+    FROM generate_series(1, 10);
+    COMMIT;
+};
+my @load = ('--client=8', '--jobs=2', '--no-vacuum', '--transactions=500');
+$node->pgbench(join(' ', @load), 0, [qr{processed: 4000/4000}], [qr{^$}],
+    'eight sessions, each call noted with its place',
+    { called => sprintf($taken, 'called', 'uuidv7_mono()') });
+is($node->safe_psql('postgres', 'SELECT count(DISTINCT session) FROM called'),
+    8, 'eight sessions took part');
+is(not_rising($node, 'called', 'n'), '0|0', 'call order is id order over all sessions');
+
+# Random ids within the millisecond: what the check must find.
+$node->pgbench(join(' ', @load), 0, [qr{processed: 4000/4000}], [qr{^$}],
+    'the same without order',
+    { wrong => sprintf($taken, 'called_wrong', 'uuidv7_at(clock_timestamp())') });
+like(not_rising($node, 'called_wrong', 'n'), qr{^[1-9]\d*\|0$},
+    'negative: the same check finds ids out of order');
+
+# No lock: as fast as they can, and one of them is stopped for a while.
+my $much = q{INSERT INTO free SELECT pg_backend_pid(), n, uuidv7_mono()
+             FROM generate_series(1, 125000) AS n;};
+my $stopped = psql_start($node, 'stopped', $much);
+my $pid = busy_pid($node, 'stopped');
+is(kill('STOP', $pid), 1, 'one session is stopped in the middle');
+my @sessions = map { psql_start($node, "free_$_", $much) } 1 .. 7;
+my @failed = grep { (psql_finish($_))[0] != 0 } @sessions;
+is(scalar(@failed), 0, 'the other seven go on to their end');
+kill 'CONT', $pid;
+is((psql_finish($stopped))[0], 0, 'and so does the stopped one, later');
+is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT session) FROM free'),
+    '1000000|8', 'a million ids from eight sessions');
+is(not_rising($node, 'free', 'n', per => 'session'), '0|0',
+    'each session rises, and no id is there twice');
+note 'most ids in one ms: ' . $node->safe_psql('postgres',
+    'SELECT max(n) FROM (SELECT count(*) AS n FROM free GROUP BY uuidv7_time(id)) s');
+note 'overflows of the counter: ' . $node->safe_psql('postgres',
+    'SELECT counter_overflows FROM uuidv7_status');
+
+$node->stop;
+done_testing();
