@@ -13,11 +13,11 @@ WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
   AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'idgen')
 ORDER BY p.proname COLLATE "C", p.pronargs;
 
--- ... and what else it holds.
+-- ... and what else it holds, but for row types, which are not members of old.
 SELECT pg_describe_object(classid, objid, 0) COLLATE "C" AS object
 FROM pg_depend
 WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
-  AND classid <> 'pg_proc'::regclass
+  AND classid NOT IN ('pg_proc'::regclass, 'pg_type'::regclass)
   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'idgen')
 ORDER BY 1;
 
@@ -26,6 +26,7 @@ SELECT pg_describe_object(classid, objid, 0) AS without_comment
 FROM pg_depend
 WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'idgen')
+  AND classid <> 'pg_type'::regclass
   AND obj_description(objid, classid::regclass::name) IS NULL;
 SELECT attname AS column_without_comment
 FROM pg_attribute

@@ -39,17 +39,29 @@ $node->pgbench(join(' ', @load), 0, [qr{processed: 4000/4000}], [qr{^$}],
 like(not_rising($node, 'called_wrong', 'n'), qr{^[1-9]\d*\|0$},
     'negative: the same check finds ids out of order');
 
-# No lock: as fast as they can, and one of them is stopped for a while.
-my $much = q{INSERT INTO free SELECT pg_backend_pid(), n, uuidv7_mono()
-             FROM generate_series(1, 125000) AS n;};
-my $stopped = psql_start($node, 'stopped', $much);
+# No lock: as fast as they can, and one of them is stopped for a while. They
+# write to files, since a session stopped in a table may hold a lock of core's.
+# The stopped one keeps few of many ids, to be at work long enough.
+my $directory = PostgreSQL::Test::Utils::tempdir;
+sub issue_much
+{
+    my ($name, $every) = @_;
+    return psql_start($node, $name, qq{
+        COPY (SELECT pg_backend_pid(), n, id
+              FROM (SELECT n, uuidv7_mono() AS id
+                    FROM generate_series(1, 125000 * $every) AS n OFFSET 0) s
+              WHERE n % $every = 0) TO '$directory/$name'});
+}
+my $stopped = issue_much('stopped', 100);
 my $pid = busy_pid($node, 'stopped');
 is(kill('STOP', $pid), 1, 'one session is stopped in the middle');
-my @sessions = map { psql_start($node, "free_$_", $much) } 1 .. 7;
+my @names = map { "free_$_" } 1 .. 7;
+my @sessions = map { issue_much($_, 1) } @names;
 my @failed = grep { (psql_finish($_))[0] != 0 } @sessions;
 is(scalar(@failed), 0, 'the other seven go on to their end');
 kill 'CONT', $pid;
 is((psql_finish($stopped))[0], 0, 'and so does the stopped one, later');
+$node->safe_psql('postgres', "COPY free FROM '$directory/$_'") foreach 'stopped', @names;
 is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT session) FROM free'),
     '1000000|8', 'a million ids from eight sessions');
 is(not_rising($node, 'free', 'n', per => 'session'), '0|0',

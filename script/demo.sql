@@ -1,0 +1,40 @@
+-- demo.sql: what script/demo shows, one kind of id after the other.
+
+\set ECHO queries
+\pset pager off
+\pset footer off
+SET timezone = 'UTC';
+CREATE EXTENSION idgen;
+
+\echo
+\echo '=== UUIDv7: ids that sort in the order in which they were made ==='
+\echo
+
+CREATE TABLE visit (
+    id uuid DEFAULT uuidv7_mono() PRIMARY KEY,
+    page text NOT NULL
+);
+INSERT INTO visit (page) VALUES ('home'), ('search'), ('product'), ('cart'), ('payment');
+
+\echo 'An id tells when it was made; the order of the ids is the order of the inserts:'
+SELECT id, uuidv7_time(id) AS made_at, page FROM visit ORDER BY id;
+
+\echo 'So it stays with many in one millisecond, over all sessions of the server:'
+CREATE TABLE event (
+    n integer NOT NULL,
+    id uuid DEFAULT uuidv7_mono() PRIMARY KEY
+);
+INSERT INTO event (n) SELECT generate_series(1, 100000);
+SELECT count(*) AS events,
+       count(DISTINCT uuidv7_time(id)) AS milliseconds,
+       bool_and(in_order) AS all_in_order
+FROM (SELECT id, n = row_number() OVER (ORDER BY id) AS in_order FROM event) AS numbered;
+
+\echo 'The primary key is an index on time, too; how many in the first 10 ms:'
+SELECT min(uuidv7_time(id)) AS start FROM event \gset
+SELECT count(*) AS events FROM event
+WHERE id BETWEEN uuidv7_floor(:'start')
+             AND uuidv7_ceil(timestamptz :'start' + interval '9 ms');
+
+\echo 'How the generator is doing:'
+SELECT * FROM uuidv7_status;
