@@ -1,0 +1,55 @@
+# README.md leaves nothing out: each function, each column of a view, and each
+# message that a user can meet stands in it.
+use strict;
+use warnings FATAL => 'all';
+use FindBin;
+use lib $FindBin::RealBin;
+use IdgenTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $top = "$FindBin::RealBin/../..";
+my $readme = slurp_file("$top/README.md");
+
+my $node = idgen_node('main');
+my $member = q{FROM pg_depend WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
+    AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'idgen')};
+my @functions = split /\n/, $node->safe_psql('postgres', qq{
+    SELECT proname || '(' || pg_get_function_identity_arguments(oid) || ')' FROM pg_proc
+    WHERE oid IN (SELECT objid $member AND classid = 'pg_proc'::regclass)
+      AND proargmodes IS NULL});
+cmp_ok(scalar(@functions), '>', 5, 'the extension has functions');
+(my $without_defaults = $readme) =~ s/ DEFAULT [^,)]+//g;
+foreach my $function (@functions)
+{
+    my $short = $function;
+    $short =~ s/timestamp with time zone/timestamptz/g;
+    like($without_defaults, qr/^\| `\Q$short\E` \|/m, "README has $short");
+}
+
+my @columns = split /\n/, $node->safe_psql('postgres', qq{
+    SELECT attname FROM pg_attribute WHERE attnum > 0
+    AND attrelid IN (SELECT objid $member AND classid = 'pg_class'::regclass)});
+cmp_ok(scalar(@columns), '>', 3, 'the extension has columns');
+like($readme, qr/^\| `$_` \|/m, "README has column $_") foreach @columns;
+
+# errmsg() of each ereport(ERROR), its string pieces joined and values dotted.
+my $found = 0;
+foreach my $file (glob "$top/src/*.c")
+{
+    my $code = slurp_file($file);
+    while ($code =~ /ereport\(ERROR,.*?errmsg\(((?:\s*"(?:[^"\\]|\\.)*")+)/gs)
+    {
+        my $message = join '', $1 =~ /"((?:[^"\\]|\\.)*)"/g;
+        $message =~ s/\\"/"/g;
+        $message =~ s/^%s (must not)/max_ahead $1/;
+        $message =~ s/%\w+/.../g;
+        like($readme, qr/^\| `\Q$message\E`/m, "README has \"$message\"");
+        $found++;
+    }
+}
+cmp_ok($found, '>', 5, 'the sources have messages');
+
+$node->stop;
+done_testing();
