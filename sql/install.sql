@@ -9,8 +9,7 @@ SET search_path = pg_temp;
 SELECT ids.uuidv7_time(ids.uuidv7_mono()) IS NOT NULL AS works;
 SELECT count(*) FROM ids.uuidv7_status;
 RESET search_path;
-SELECT uuidv7_mono();
-\echo :SQLSTATE
+SELECT to_regprocedure('uuidv7_mono()') IS NULL AS not_in_public;
 DROP EXTENSION idgen;
 DROP SCHEMA ids;
 

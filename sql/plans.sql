@@ -51,7 +51,10 @@ CREATE TABLE dated (id uuid, created timestamptz
 INSERT INTO dated VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
 SELECT created FROM dated;
 -- ... and generators cannot.
-\set VERBOSITY terse
-CREATE INDEX ON item (uuidv7_at('2024-01-01'));
-\echo :SQLSTATE
+DO $$
+BEGIN
+    CREATE INDEX ON item (uuidv7_at('2024-01-01'));
+EXCEPTION WHEN invalid_object_definition THEN
+    RAISE NOTICE 'refused: %', SQLSTATE;
+END $$;
 DROP TABLE item, event, dated;
