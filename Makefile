@@ -14,10 +14,17 @@ DATA = $(wildcard idgen--*.sql)
 MODULE_big = idgen
 OBJS = \
 	src/clock.o \
+	src/coordinator_spi.o \
+	src/guc.o \
 	src/idgen.o \
 	src/random.o \
+	src/segment.o \
+	src/segment_cache.o \
+	src/segment_row.o \
+	src/segment_worker.o \
 	src/shared.o \
-	src/uuidv7.o
+	src/uuidv7.o \
+	src/worker.o
 
 PG_CPPFLAGS = -DIDGEN_VERSION='"$(EXTVERSION)"'
 # A function of PostgreSQL's interface need not use all that it is given.
