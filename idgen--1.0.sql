@@ -156,22 +156,15 @@ AS 'MODULE_PATHNAME', 'id_segment_guard'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 REVOKE ALL ON FUNCTION id_segment_guard() FROM PUBLIC;
 COMMENT ON FUNCTION id_segment_guard() IS
-'trigger: max_id never goes down (22023; kept in silence where a replication worker would lower it), and a changed tag is a new incarnation';
+'trigger: max_id never goes down (22023; kept in silence where a replication worker would lower it), a changed tag is a new incarnation, and after a change of the table the worker looks at the rows before another number is taken';
 
-CREATE FUNCTION id_segment_changed() RETURNS trigger
-AS 'MODULE_PATHNAME', 'id_segment_changed'
-LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE ALL ON FUNCTION id_segment_changed() FROM PUBLIC;
-COMMENT ON FUNCTION id_segment_changed() IS
-'trigger: has the worker look at the rows again before another number is taken';
-
-CREATE TRIGGER id_segment_guard BEFORE UPDATE ON id_segment
+/* Each row, not each statement, since a subscription has no statements. */
+CREATE TRIGGER id_segment_guard BEFORE UPDATE OR DELETE ON id_segment
 FOR EACH ROW EXECUTE FUNCTION id_segment_guard();
-CREATE TRIGGER id_segment_changed AFTER UPDATE OR DELETE OR TRUNCATE ON id_segment
-FOR EACH STATEMENT EXECUTE FUNCTION id_segment_changed();
-/* In a subscription as well. */
+CREATE TRIGGER id_segment_truncate AFTER TRUNCATE ON id_segment
+FOR EACH STATEMENT EXECUTE FUNCTION id_segment_guard();
 ALTER TABLE id_segment ENABLE ALWAYS TRIGGER id_segment_guard;
-ALTER TABLE id_segment ENABLE ALWAYS TRIGGER id_segment_changed;
+ALTER TABLE id_segment ENABLE ALWAYS TRIGGER id_segment_truncate;
 
 CREATE VIEW segment_overlap AS
 SELECT a.biz_tag, a.incarnation, a.start_id, a.end_id,

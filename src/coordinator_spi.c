@@ -60,8 +60,9 @@ owner_of(Oid relation)
 }
 
 /*
- * Begins work on the tables; coordinator_close() ends it. False when they are
- * not there, or somebody holds a lock on them.
+ * Begins work on the tables. Then follow coordinator_close(), the commit, and
+ * coordinator_restore_role(). False when the tables are not there, or somebody
+ * holds a lock on them.
  */
 bool
 coordinator_open(Oid relation)
@@ -92,6 +93,12 @@ void
 coordinator_close(void)
 {
 	SPI_finish();
+}
+
+/* After the commit: its deferred triggers had to run as the owner, too. */
+void
+coordinator_restore_role(void)
+{
 	SetUserIdAndSecContext(caller_role, caller_context);
 }
 

@@ -48,7 +48,10 @@ typedef struct TagRef
 } TagRef;
 
 static HTAB *tag_refs = NULL;
+
+/* The table, as last known; may be gone when it is not valid. */
 static Oid segment_relation = InvalidOid;
+static bool segment_relation_valid = false;
 
 /* A wait for the worker. */
 typedef struct Wait
@@ -64,22 +67,23 @@ typedef struct Wait
 static void
 relation_changed(Datum arg, Oid relation)
 {
-	if (shared == NULL)
+	if (relation != segment_relation && relation != InvalidOid)
 		return;
-	if (relation == segment_relation || relation == InvalidOid)
-		segment_relation = InvalidOid;
-	segment_suspend_all(MyDatabaseId, relation);
+	segment_relation_valid = false;
+	segment_suspend_all(MyDatabaseId, segment_relation);
 }
 
-/* For every process that may be the first to hear of a change. */
+/* For every process that may be the first to hear of a change of the table. */
 void
-segment_listen(void)
+segment_listen(Oid relation)
 {
 	static bool listening = false;
 
-	if (listening)
-		return;
-	CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
+	shared_get();
+	segment_relation = relation;
+	segment_relation_valid = true;
+	if (!listening)
+		CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
 	listening = true;
 }
 
@@ -87,19 +91,18 @@ segment_listen(void)
 static Oid
 find_relation(FunctionCallInfo fcinfo)
 {
-	Oid namespace;
+	Oid relation;
 
-	shared_get();
-	segment_listen();
-	if (OidIsValid(segment_relation))
+	if (segment_relation_valid)
 		return segment_relation;
-	namespace = get_func_namespace(fcinfo->flinfo->fn_oid);
-	segment_relation = get_relname_relid("id_segment", namespace);
-	if (!OidIsValid(segment_relation))
+	relation = get_relname_relid("id_segment",
+								 get_func_namespace(fcinfo->flinfo->fn_oid));
+	if (!OidIsValid(relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table id_segment of extension \"idgen\" is gone")));
-	return segment_relation;
+	segment_listen(relation);
+	return relation;
 }
 
 static void
@@ -497,7 +500,15 @@ wait_for_claim(TagRef *ref, bool is_set, int64 size)
 
 	result.is_set = is_set;
 	result.size = size;
+	/* From here on the slot keeps its owner, which must still be the tag. */
 	pg_atomic_fetch_add_u32(waiters, 1);
+	if (pg_atomic_read_u64(&ref->slot->owner) != ref->owner)
+	{
+		stop_waiting(waiters);
+		ref->slot =
+			segment_slot(MyDatabaseId, ref->relation, ref->tag, &ref->owner);
+		return wait_for_claim(ref, is_set, size);
+	}
 	PG_TRY();
 	{
 		await_claim(ref, &claim, &result);

@@ -8,7 +8,7 @@
 #include "segment_cache.h"
 
 /* segment.c */
-extern void segment_listen(void);
+extern void segment_listen(Oid relation);
 
 /* segment_worker.c */
 extern bool segment_worker_at_work; /* what triggers see is the worker's */

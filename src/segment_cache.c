@@ -101,7 +101,7 @@ segment_suspend(SegmentSlot *slot)
 	pg_atomic_fetch_or_u64(&slot->word, WORD_SUSPENDED);
 }
 
-/* The slots of one table; of all tables of the database for InvalidOid. */
+/* The slots of one table. */
 void
 segment_suspend_all(Oid database, Oid relation)
 {
@@ -112,8 +112,7 @@ segment_suspend_all(Oid database, Oid relation)
 	{
 		SegmentSlot *slot = &segments->slots[i];
 
-		if (slot->database == database &&
-			(slot->relation == relation || relation == InvalidOid))
+		if (slot->database == database && slot->relation == relation)
 			segment_suspend(slot);
 	}
 }

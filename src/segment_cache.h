@@ -5,6 +5,7 @@
 #ifndef IDGEN_SEGMENT_CACHE_H
 #define IDGEN_SEGMENT_CACHE_H
 
+#include "datatype/timestamp.h"
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
 #include "storage/lwlock.h"

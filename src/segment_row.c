@@ -32,7 +32,6 @@
 #include "segment.h"
 
 SQL_FUNCTION(id_segment_guard);
-SQL_FUNCTION(id_segment_changed);
 
 static TriggerData *
 trigger_data(FunctionCallInfo fcinfo)
@@ -69,18 +68,10 @@ replace_field(HeapTuple tuple, TupleDesc desc, const char *name, Datum value)
 									 &is_null);
 }
 
-/*
- * BEFORE UPDATE, each row: max_id never goes down. Where a subscription brings
- * a lower one it stays as it is, in silence, so that replication goes on. A
- * row that is given another tag is another incarnation.
- */
-Datum
-id_segment_guard(PG_FUNCTION_ARGS)
+/* For an update: what may be stored of it. */
+static HeapTuple
+guard_update(HeapTuple old, HeapTuple new, TupleDesc desc)
 {
-	TriggerData *trigger = trigger_data(fcinfo);
-	TupleDesc desc = RelationGetDescr(trigger->tg_relation);
-	HeapTuple old = trigger->tg_trigtuple;
-	HeapTuple new = trigger->tg_newtuple;
 	int64 old_max = DatumGetInt64(field(old, desc, "max_id"));
 	int64 new_max = DatumGetInt64(field(new, desc, "max_id"));
 	char *old_tag = TextDatumGetCString(field(old, desc, "biz_tag"));
@@ -92,10 +83,9 @@ id_segment_guard(PG_FUNCTION_ARGS)
 							"incarnation",
 							DirectFunctionCall1(gen_random_uuid, (Datum) 0));
 	if (new_max >= old_max)
-		PG_RETURN_POINTER(new);
+		return new;
 	if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
-		PG_RETURN_POINTER(
-			replace_field(new, desc, "max_id", Int64GetDatum(old_max)));
+		return replace_field(new, desc, "max_id", Int64GetDatum(old_max));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("max_id of tag \"%s\" cannot be lowered from " INT64_FORMAT
@@ -107,18 +97,28 @@ id_segment_guard(PG_FUNCTION_ARGS)
 			 errhint("To begin anew, delete the row and insert it again.")));
 }
 
-/* AFTER a statement of anybody but the worker: what is cached is in doubt. */
+/*
+ * BEFORE UPDATE OR DELETE of each row, AFTER TRUNCATE: max_id never goes down,
+ * and what is cached of the table is in doubt from the commit on. Where a
+ * subscription brings a lower max_id the greater one stays, in silence, so
+ * that replication goes on. A row with another tag is another incarnation.
+ */
 Datum
-id_segment_changed(PG_FUNCTION_ARGS)
+id_segment_guard(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = trigger_data(fcinfo);
 
 	if (!segment_worker_at_work)
 	{
-		segment_listen();
+		segment_listen(RelationGetRelid(trigger->tg_relation));
 		CacheInvalidateRelcache(trigger->tg_relation);
 	}
-	PG_RETURN_POINTER(NULL);
+	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+		PG_RETURN_POINTER(
+			guard_update(trigger->tg_trigtuple,
+						 trigger->tg_newtuple,
+						 RelationGetDescr(trigger->tg_relation)));
+	PG_RETURN_POINTER(trigger->tg_trigtuple);
 }
 
 /* The newest version of a tag's row, committed or not. */

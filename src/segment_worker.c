@@ -265,6 +265,8 @@ plan_order(Pass *pass, Order *order, SegmentRow *row)
 static bool
 reserve(Pass *pass)
 {
+	bool durable;
+
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	if (!coordinator_open(pass->relation))
@@ -290,7 +292,9 @@ reserve(Pass *pass)
 	segment_worker_at_work = false;
 	coordinator_close();
 	PopActiveSnapshot();
-	return worker_commit();
+	durable = worker_commit();
+	coordinator_restore_role();
+	return durable;
 }
 
 /* The pass that is being served, for before_shmem_exit. */
@@ -473,6 +477,7 @@ prune(Oid relation)
 			coordinator_close();
 			PopActiveSnapshot();
 			CommitTransactionCommand();
+			coordinator_restore_role();
 		}
 		else
 			AbortCurrentTransaction();
