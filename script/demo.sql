@@ -38,3 +38,22 @@ WHERE id BETWEEN uuidv7_floor(:'start')
 
 \echo 'How the generator is doing:'
 SELECT * FROM uuidv7_status;
+
+\echo
+\echo '=== Segments: dense numbers per business tag, none twice even after a crash ==='
+\echo
+
+INSERT INTO id_segment (biz_tag, step) VALUES ('invoice', 100);
+CREATE TABLE invoice (
+    id bigint DEFAULT segment_next('invoice') PRIMARY KEY,
+    amount numeric NOT NULL
+);
+INSERT INTO invoice (amount) VALUES (9.90), (19.90), (29.90);
+SELECT * FROM invoice ORDER BY id;
+
+\echo 'A range for a client to use by itself:'
+SELECT * FROM segment_alloc('invoice', 500);
+
+\echo 'What is reserved is on disk before a number is handed out:'
+SELECT biz_tag, start_id, end_id FROM segment_log ORDER BY start_id;
+SELECT biz_tag, next_id, block_end, issued, blocks, waits FROM segment_status;
