@@ -297,19 +297,23 @@ reserve(Pass *pass)
 	return durable;
 }
 
-/* The pass that is being served, for before_shmem_exit. */
-static Pass *serving = NULL;
+/*
+ * The pass that is being served, for before_shmem_exit. Not on the stack: an
+ * error that nobody catches has unwound it by then.
+ */
+static Pass current_pass;
+static bool serving = false;
 
 /* What was collected and not answered is open again, for the next worker. */
 static void
 reopen(int code, Datum arg)
 {
-	if (serving == NULL)
+	if (!serving)
 		return;
 	LWLockAcquire(&shared->segments.lock, LW_EXCLUSIVE);
-	for (int i = 0; i < serving->claim_count; i++)
+	for (int i = 0; i < current_pass.claim_count; i++)
 	{
-		SegmentClaim *claim = serving->claims[i];
+		SegmentClaim *claim = current_pass.claims[i];
 
 		if (claim->state == CLAIM_TAKEN)
 			claim->state = CLAIM_OPEN;
@@ -317,8 +321,8 @@ reopen(int code, Datum arg)
 			claim->state = CLAIM_FREE;
 	}
 	LWLockRelease(&shared->segments.lock);
-	for (int i = 0; i < serving->count; i++)
-		ConditionVariableBroadcast(&serving->orders[i].slot->answer);
+	for (int i = 0; i < current_pass.count; i++)
+		ConditionVariableBroadcast(&current_pass.orders[i].slot->answer);
 }
 
 /* Gives the outcome of a pass to the slots, the claims, and who waits. */
@@ -508,20 +512,20 @@ segment_worker_main(Datum arg)
 									ALLOCSET_DEFAULT_SIZES);
 	while (stay)
 	{
-		Pass pass = {0};
+		Pass *pass = &current_pass;
 
 		MemoryContextReset(context);
 		MemoryContextSwitchTo(context);
 		if (!worker_pass_begin())
 			break;
 		SetCurrentStatementStartTimestamp();
-		collect(&pass);
-		if (pass.count > 0)
+		collect(pass);
+		if (pass->count > 0)
 		{
 			pgstat_report_activity(STATE_RUNNING, "reserving blocks");
-			serving = &pass;
-			serve(&pass);
-			serving = NULL;
+			serving = true;
+			serve(pass);
+			serving = false;
 			pgstat_report_stat(true);
 			pgstat_report_activity(STATE_IDLE, NULL);
 			last_work = GetCurrentTimestamp();
@@ -529,7 +533,7 @@ segment_worker_main(Datum arg)
 										   last_work,
 										   PRUNE_EVERY_MS))
 			{
-				prune(pass.relation);
+				prune(pass->relation);
 				last_prune = last_work;
 			}
 			continue;
