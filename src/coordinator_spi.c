@@ -22,6 +22,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
 #include "utils/syscache.h"
@@ -102,12 +103,41 @@ coordinator_restore_role(void)
 	SetUserIdAndSecContext(caller_role, caller_context);
 }
 
-static void
-run(const char *sql, int expected, int nargs, Oid *types, Datum *values)
+/* A statement, planned once for as long as the tables keep their names. */
+typedef struct Statement
 {
-	int code =
-		SPI_execute_with_args(sql, nargs, types, values, NULL, false, 0);
+	char *tables;
+	SPIPlanPtr plan;
+} Statement;
 
+/* Runs it; `format` has the names of the table and the log as %1$s and %2$s. */
+static void
+run(Statement *statement,
+	const char *format,
+	int expected,
+	int nargs,
+	Oid *types,
+	Datum *values)
+{
+	char *tables = psprintf("%s %s", segment_table, log_table);
+	int code;
+
+	if (statement->plan != NULL && strcmp(statement->tables, tables) != 0)
+	{
+		SPI_freeplan(statement->plan);
+		statement->plan = NULL;
+	}
+	if (statement->plan == NULL)
+	{
+		char *sql = psprintf(format, segment_table, log_table);
+		SPIPlanPtr plan = SPI_prepare(sql, nargs, types);
+
+		if (plan == NULL || SPI_keepplan(plan) != 0)
+			elog(ERROR, "could not prepare: %s", sql);
+		statement->tables = MemoryContextStrdup(TopMemoryContext, tables);
+		statement->plan = plan;
+	}
+	code = SPI_execute_plan(statement->plan, values, NULL, false, 0);
 	if (code != expected)
 		elog(ERROR, "statement returned %d instead of %d", code, expected);
 }
@@ -165,40 +195,60 @@ read_rows(SegmentRow *rows, int count, SegmentRowState state)
 	}
 }
 
+#define ROWS_OF_TAGS                                                          \
+	"SELECT biz_tag, max_id, step, incarnation FROM %1$s "                    \
+	"WHERE biz_tag OPERATOR(pg_catalog.=) ANY ($1)"
+
 /* Locks the rows of these tags as far as they are there and free. */
 void
 coordinator_lock_rows(SegmentRow *rows, int count)
 {
+	static Statement lock = {0};
+	static Statement look = {0};
 	Oid types[] = {TEXTARRAYOID};
 	Datum values[] = {tag_array(rows, count)};
-	char *select = psprintf("SELECT biz_tag, max_id, step, incarnation "
-							"FROM %s WHERE biz_tag "
-							"OPERATOR(pg_catalog.=) ANY ($1)",
-							segment_table);
-	int ours;
 
 	for (int i = 0; i < count; i++)
 	{
 		rows[i].state = ROW_MISSING;
 		rows[i].amount = 0;
 	}
-	run(psprintf("%s FOR NO KEY UPDATE SKIP LOCKED", select),
+	run(&lock,
+		ROWS_OF_TAGS " FOR NO KEY UPDATE SKIP LOCKED",
 		SPI_OK_SELECT,
 		1,
 		types,
 		values);
 	read_rows(rows, count, ROW_OURS);
-	ours = (int) SPI_processed;
-	if (ours == count)
+	if (SPI_processed == (uint64) count)
 		return;
-	run(select, SPI_OK_SELECT, 1, types, values);
+	run(&look, ROWS_OF_TAGS, SPI_OK_SELECT, 1, types, values);
 	read_rows(rows, count, ROW_LOCKED);
 }
+
+#define RAISE_AND_LOG                                                         \
+	"WITH taken AS ("                                                         \
+	" UPDATE %1$s AS s SET"                                                   \
+	" max_id = s.max_id OPERATOR(pg_catalog.+) w.amount,"                     \
+	" updated_at = pg_catalog.clock_timestamp(),"                             \
+	" system_id = $4, timeline = $5"                                          \
+	" FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2))"          \
+	" AS w (biz_tag, amount)"                                                 \
+	" WHERE s.biz_tag OPERATOR(pg_catalog.=) w.biz_tag"                       \
+	" AND w.amount OPERATOR(pg_catalog.>) 0::pg_catalog.int8"                 \
+	" RETURNING s.biz_tag, s.max_id, s.incarnation, w.amount"                 \
+	"), logged AS ("                                                          \
+	" INSERT INTO %2$s (biz_tag, incarnation, start_id, end_id, proc)"        \
+	" SELECT biz_tag, incarnation, max_id OPERATOR(pg_catalog.-) amount"      \
+	" OPERATOR(pg_catalog.+) 1::pg_catalog.int8, max_id, $3"                  \
+	" FROM taken WHERE $6"                                                    \
+	") SELECT biz_tag, max_id FROM taken"
 
 /* Raises max_id of rows that are ours by their amounts, in one statement. */
 void
 coordinator_raise_rows(SegmentRow *rows, int count, bool log)
 {
+	static Statement raise = {0};
 	Oid types[] =
 		{TEXTARRAYOID, INT8ARRAYOID, TEXTOID, INT8OID, INT4OID, BOOLOID};
 	Datum *amounts = palloc(sizeof(Datum) * count);
@@ -227,28 +277,7 @@ coordinator_raise_rows(SegmentRow *rows, int count, bool log)
 	values[3] = Int64GetDatum((int64) GetSystemIdentifier());
 	values[4] = Int32GetDatum((int32) GetWALInsertionTimeLine());
 	values[5] = BoolGetDatum(log);
-	run(psprintf(
-			"WITH taken AS ("
-			" UPDATE %s AS s SET max_id = s.max_id OPERATOR(pg_catalog.+) w.amount,"
-			" updated_at = pg_catalog.clock_timestamp(),"
-			" system_id = $4, timeline = $5"
-			" FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2))"
-			" AS w (biz_tag, amount)"
-			" WHERE s.biz_tag OPERATOR(pg_catalog.=) w.biz_tag"
-			" AND w.amount OPERATOR(pg_catalog.>) 0::pg_catalog.int8"
-			" RETURNING s.biz_tag, s.max_id, s.step, s.incarnation, w.amount"
-			"), logged AS ("
-			" INSERT INTO %s (biz_tag, incarnation, start_id, end_id, proc)"
-			" SELECT biz_tag, incarnation,"
-			" max_id OPERATOR(pg_catalog.-) amount OPERATOR(pg_catalog.+) 1::pg_catalog.int8,"
-			" max_id, $3 FROM taken WHERE $6"
-			") SELECT biz_tag, max_id FROM taken",
-			segment_table,
-			log_table),
-		SPI_OK_SELECT,
-		6,
-		types,
-		values);
+	run(&raise, RAISE_AND_LOG, SPI_OK_SELECT, 6, types, values);
 
 	/* A trigger of the owner's may have had another idea. */
 	if (SPI_processed != raised)
@@ -272,17 +301,17 @@ coordinator_raise_rows(SegmentRow *rows, int count, bool log)
 void
 coordinator_prune_log(int keep_minutes)
 {
+	static Statement prune = {0};
 	Oid types[] = {INT4OID};
 	Datum values[] = {Int32GetDatum(keep_minutes)};
 
-	run(psprintf(
-			"DELETE FROM %s WHERE ctid OPERATOR(pg_catalog.=) ANY (ARRAY("
-			"SELECT ctid FROM %s WHERE allocated_at OPERATOR(pg_catalog.<) "
-			"(pg_catalog.now() OPERATOR(pg_catalog.-) "
-			"pg_catalog.make_interval(mins => $1)) "
-			"LIMIT 10000 FOR UPDATE SKIP LOCKED))",
-			log_table,
-			log_table),
+	run(&prune,
+		/* %1$.0s: a format must use the first to use the second. */
+		"%1$.0sDELETE FROM %2$s WHERE ctid OPERATOR(pg_catalog.=) ANY (ARRAY("
+		"SELECT ctid FROM %2$s WHERE allocated_at OPERATOR(pg_catalog.<) "
+		"(pg_catalog.now() OPERATOR(pg_catalog.-) "
+		"pg_catalog.make_interval(mins => $1)) "
+		"LIMIT 10000 FOR UPDATE SKIP LOCKED))",
 		SPI_OK_DELETE,
 		1,
 		types,
