@@ -14,7 +14,7 @@ CREATE FUNCTION uuidv7_mono(shift interval) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuidv7_mono_shift'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_mono(interval) IS
-'next UUIDv7 of the server with its time moved by the interval, as core''s uuidv7(interval); in order among ids of the same shift. Errors: as uuidv7_mono(), and 22008 when the moved time is outside 1970..10889';
+'next UUIDv7 of the server with its time moved by the interval, as core''s uuidv7(interval); in order among ids of the same shift, if that has no months and no days. Errors: as uuidv7_mono(), and 22008 when the moved time is outside 1970..10889';
 
 CREATE FUNCTION uuidv7_at(at timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuidv7_at'
@@ -75,7 +75,7 @@ COMMENT ON FUNCTION uuidv7_status() IS 'the row of view uuidv7_status';
 
 CREATE VIEW uuidv7_status AS
 SELECT last_time, ahead_ms, counter_overflows, clock_steps_back
-FROM @extschema@.uuidv7_status();
+FROM uuidv7_status();
 /* Nothing in it that an id does not show. */
 GRANT SELECT ON uuidv7_status TO PUBLIC;
 COMMENT ON VIEW uuidv7_status IS
@@ -87,7 +87,7 @@ COMMENT ON COLUMN uuidv7_status.ahead_ms IS
 COMMENT ON COLUMN uuidv7_status.counter_overflows IS
 'how often the 20-bit counter was used up and the time moved 1 ms ahead';
 COMMENT ON COLUMN uuidv7_status.clock_steps_back IS
-'how often the clock was found to have gone back by 2 ms or more';
+'how often the clock was found to have gone back by 2 ms or more; until it has caught up, further steps are not counted';
 
 /* Developers */
 
@@ -169,8 +169,8 @@ ALTER TABLE id_segment ENABLE ALWAYS TRIGGER id_segment_truncate;
 CREATE VIEW segment_overlap AS
 SELECT a.biz_tag, a.incarnation, a.start_id, a.end_id,
        b.start_id AS other_start_id, b.end_id AS other_end_id
-FROM @extschema@.segment_log a
-JOIN @extschema@.segment_log b
+FROM segment_log a
+JOIN segment_log b
   ON b.biz_tag = a.biz_tag AND b.incarnation = a.incarnation
  AND b.start_id > a.start_id AND b.start_id <= a.end_id;
 GRANT SELECT ON segment_overlap TO PUBLIC;
@@ -236,7 +236,7 @@ COMMENT ON FUNCTION segment_status() IS 'the rows of view segment_status';
 CREATE VIEW segment_status AS
 SELECT biz_tag, block_start, block_end, next_id, next_block_start,
        next_block_end, step, issued, blocks, waits, longest_wait_ms, last_error
-FROM @extschema@.segment_status();
+FROM segment_status();
 /* As pg_stat views that tell of others' work. */
 GRANT SELECT ON segment_status TO pg_monitor;
 COMMENT ON VIEW segment_status IS

@@ -17,6 +17,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
+#include "storage/ipc.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
 #include "utils/builtins.h"
@@ -257,7 +258,7 @@ raise_timeout(WorkerState state)
 }
 
 /*
- * One turn of a wait: asks, sleeps until an answer or for a while, and raises
+ * One turn of a wait for an open request: sleeps until an answer or for a while, and raises
  * the error for which there is no use in waiting on.
  */
 static void
@@ -270,7 +271,6 @@ wait_turn(TagRef *ref, Wait *wait, SegmentVerdict *verdict)
 
 	if (wait_event == 0)
 		wait_event = wait_event_new("IdgenSegment");
-	segment_request(slot);
 	state = worker_wake(MyDatabaseId);
 	if (pg_atomic_read_u64(&slot->answered) < wait->need)
 		ConditionVariableTimedSleep(&slot->answer,
@@ -333,39 +333,82 @@ await_number(TagRef *ref, int64 *number)
 		if (verdict.sqlstate != 0 &&
 			verdict.sqlstate != ERRCODE_LOCK_NOT_AVAILABLE)
 			raise_verdict(ref, &verdict);
-		pg_atomic_write_u32(&ref->slot->refill, 1);
+		segment_request(ref->slot, true);
 		wait_turn(ref, &wait, &verdict);
 	}
 	note_wait(ref->slot, &wait);
 	return true;
 }
 
-static void
-stop_waiting(pg_atomic_uint32 *waiters)
+static SegmentClaim *
+open_claim(TagRef *ref, bool is_set, int64 size)
 {
+	Segments *segments = &shared->segments;
+	SegmentClaim *claim = NULL;
+
+	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < SEGMENT_CLAIMS && claim == NULL; i++)
+		if (segments->claims[i].state == CLAIM_FREE)
+			claim = &segments->claims[i];
+	if (claim != NULL)
+	{
+		claim->state = CLAIM_OPEN;
+		claim->slot = ref->slot - segments->slots;
+		claim->owner = ref->owner;
+		claim->is_set = is_set;
+		claim->size = size;
+		claim->start = 0;
+		claim->end = 0;
+		memset(&claim->verdict, 0, sizeof(claim->verdict));
+	}
+	LWLockRelease(&segments->lock);
+	return claim;
+}
+
+/* Frees a claim, or has the worker that took it do so. Copies the answer. */
+static void
+close_claim(SegmentClaim *claim, SegmentClaim *result)
+{
+	LWLockAcquire(&shared->segments.lock, LW_EXCLUSIVE);
+	if (result != NULL)
+		*result = *claim;
+	claim->state = claim->state == CLAIM_TAKEN ? CLAIM_ABANDONED : CLAIM_FREE;
+	LWLockRelease(&shared->segments.lock);
+}
+
+/* A session at a slot, and what it leaves behind however its wait ends. */
+typedef struct Waiter
+{
+	pg_atomic_uint32 *count; /* it is one of these */
+	SegmentClaim *claim;     /* NULL: none is open */
+} Waiter;
+
+/* Also in a session that is terminated while it waits. */
+static void
+stop_waiting(int code, Datum arg)
+{
+	Waiter *waiter = (Waiter *) DatumGetPointer(arg);
+
 	ConditionVariableCancelSleep();
-	pg_atomic_fetch_sub_u32(waiters, 1);
+	if (waiter->claim != NULL)
+		close_claim(waiter->claim, NULL);
+	pg_atomic_fetch_sub_u32(waiter->count, 1);
 }
 
 /* One try of wait_for_number(), counted among those who wait at the slot. */
 static bool
 await_number_counted(TagRef *ref, int64 *number)
 {
-	pg_atomic_uint32 *waiters = &ref->slot->waiting;
+	Waiter waiter = {&ref->slot->waiting, NULL};
 	volatile bool taken = false;
 
-	pg_atomic_fetch_add_u32(waiters, 1);
-	PG_TRY();
+	pg_atomic_fetch_add_u32(waiter.count, 1);
+	PG_ENSURE_ERROR_CLEANUP(stop_waiting, PointerGetDatum(&waiter));
 	{
 		taken = await_number(ref, number);
 	}
-	PG_CATCH();
-	{
-		stop_waiting(waiters);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	stop_waiting(waiters);
+	PG_END_ENSURE_ERROR_CLEANUP(stop_waiting, PointerGetDatum(&waiter));
+	stop_waiting(0, PointerGetDatum(&waiter));
 	return taken;
 }
 
@@ -395,8 +438,7 @@ prefetch(TagRef *ref)
 	if (segment_has_next(slot) || pg_atomic_read_u64(&slot->requested) !=
 									  pg_atomic_read_u64(&slot->answered))
 		return;
-	pg_atomic_write_u32(&slot->refill, 1);
-	segment_request(slot);
+	segment_request(slot, true);
 	worker_wake(MyDatabaseId);
 }
 
@@ -418,41 +460,6 @@ segment_next(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(wait_for_number(ref));
 }
 
-static SegmentClaim *
-open_claim(TagRef *ref, bool is_set, int64 size)
-{
-	Segments *segments = &shared->segments;
-	SegmentClaim *claim = NULL;
-
-	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < SEGMENT_CLAIMS && claim == NULL; i++)
-		if (segments->claims[i].state == CLAIM_FREE)
-			claim = &segments->claims[i];
-	if (claim != NULL)
-	{
-		claim->state = CLAIM_OPEN;
-		claim->slot = ref->slot - segments->slots;
-		claim->owner = ref->owner;
-		claim->is_set = is_set;
-		claim->size = size;
-		claim->start = 0;
-		claim->end = 0;
-		memset(&claim->verdict, 0, sizeof(claim->verdict));
-	}
-	LWLockRelease(&segments->lock);
-	return claim;
-}
-
-/* Frees a claim, or has the worker that took it do so. */
-static void
-close_claim(SegmentClaim *claim, SegmentClaim *result)
-{
-	LWLockAcquire(&shared->segments.lock, LW_EXCLUSIVE);
-	*result = *claim;
-	claim->state = claim->state == CLAIM_TAKEN ? CLAIM_ABANDONED : CLAIM_FREE;
-	LWLockRelease(&shared->segments.lock);
-}
-
 static bool
 claim_is_done(SegmentClaim *claim)
 {
@@ -464,9 +471,9 @@ claim_is_done(SegmentClaim *claim)
 	return done;
 }
 
-/* Closes *claim once it is done and leaves it NULL, whatever is raised. */
+/* Waits until a claim for *result's size is answered, and copies the answer. */
 static pg_noinline void
-await_claim(TagRef *ref, SegmentClaim **claim, SegmentClaim *result)
+await_claim(TagRef *ref, Waiter *waiter, SegmentClaim *result)
 {
 	bool is_set = result->is_set;
 	int64 size = result->size;
@@ -476,13 +483,14 @@ await_claim(TagRef *ref, SegmentClaim **claim, SegmentClaim *result)
 	wait_begin(&wait, ref->slot);
 	for (;;)
 	{
-		if (*claim == NULL)
-			*claim = open_claim(ref, is_set, size);
+		if (waiter->claim == NULL)
+			waiter->claim = open_claim(ref, is_set, size);
+		segment_request(ref->slot, false);
 		wait_turn(ref, &wait, &verdict);
-		if (*claim == NULL || !claim_is_done(*claim))
+		if (waiter->claim == NULL || !claim_is_done(waiter->claim))
 			continue;
-		close_claim(*claim, result);
-		*claim = NULL;
+		close_claim(waiter->claim, result);
+		waiter->claim = NULL;
 		if (result->verdict.sqlstate == 0)
 			return;
 		if (result->verdict.sqlstate != ERRCODE_LOCK_NOT_AVAILABLE)
@@ -494,34 +502,26 @@ await_claim(TagRef *ref, SegmentClaim **claim, SegmentClaim *result)
 static SegmentClaim
 wait_for_claim(TagRef *ref, bool is_set, int64 size)
 {
-	pg_atomic_uint32 *waiters = &ref->slot->claiming;
+	Waiter waiter = {&ref->slot->claiming, NULL};
 	SegmentClaim result = {0};
-	SegmentClaim *claim = NULL;
 
 	result.is_set = is_set;
 	result.size = size;
 	/* From here on the slot keeps its owner, which must still be the tag. */
-	pg_atomic_fetch_add_u32(waiters, 1);
+	pg_atomic_fetch_add_u32(waiter.count, 1);
 	if (pg_atomic_read_u64(&ref->slot->owner) != ref->owner)
 	{
-		stop_waiting(waiters);
+		stop_waiting(0, PointerGetDatum(&waiter));
 		ref->slot =
 			segment_slot(MyDatabaseId, ref->relation, ref->tag, &ref->owner);
 		return wait_for_claim(ref, is_set, size);
 	}
-	PG_TRY();
+	PG_ENSURE_ERROR_CLEANUP(stop_waiting, PointerGetDatum(&waiter));
 	{
-		await_claim(ref, &claim, &result);
+		await_claim(ref, &waiter, &result);
 	}
-	PG_CATCH();
-	{
-		if (claim != NULL)
-			close_claim(claim, &result);
-		stop_waiting(waiters);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	stop_waiting(waiters);
+	PG_END_ENSURE_ERROR_CLEANUP(stop_waiting, PointerGetDatum(&waiter));
+	stop_waiting(0, PointerGetDatum(&waiter));
 	return result;
 }
 

@@ -82,11 +82,16 @@ segment_take(SegmentSlot *slot, uint64 owner, int64 *number, bool *due)
 	return true;
 }
 
-/* Opens a request unless one is open. */
+/* Opens a request unless one is open; `refill` when it is for a number. */
 void
-segment_request(SegmentSlot *slot)
+segment_request(SegmentSlot *slot, bool refill)
 {
 	uint64 answered = pg_atomic_read_u64(&slot->answered);
+
+	if (pg_atomic_read_u64(&slot->requested) != answered)
+		return;
+	if (refill)
+		pg_atomic_write_u32(&slot->refill, 1);
 
 	/* Fails when somebody else has just opened it, which is as good. */
 	pg_atomic_compare_exchange_u64(&slot->requested, &answered, answered + 1);

@@ -158,12 +158,12 @@ exhausted(SegmentVerdict *verdict, SegmentRow *row, int64 amount)
 	set_verdict(verdict,
 				ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
 				psprintf("tag \"%s\" is exhausted", row->tag),
-				psprintf("max_id is " INT64_FORMAT
-						 ", so there is no room for " INT64_FORMAT
-						 " numbers below 2^63.",
+				psprintf("max_id is " INT64_FORMAT " of at most " INT64_FORMAT
+						 "; wanted: " INT64_FORMAT ".",
 						 row->max_id,
+						 PG_INT64_MAX,
 						 amount),
-				NULL);
+				"Use another tag.");
 }
 
 /*

@@ -211,11 +211,14 @@ check_installed_version(void)
 bool
 shared_attach(void)
 {
+	static bool version_checked = false;
 	Shared *located;
 
 	if (shared != NULL)
 		return true;
-	check_installed_version();
+	if (!version_checked)
+		check_installed_version();
+	version_checked = true;
 	located = shared_locate();
 	if (located != NULL)
 		lock_tranche_register(located->tranche, "IdgenLock");
