@@ -14,19 +14,29 @@ DATA = $(wildcard idgen--*.sql)
 MODULE_big = idgen
 OBJS = \
 	src/clock.o \
+	src/coordinator_spi.o \
+	src/guc.o \
 	src/idgen.o \
 	src/random.o \
+	src/segment.o \
+	src/segment_cache.o \
+	src/segment_row.o \
+	src/segment_worker.o \
 	src/shared.o \
-	src/uuidv7.o
+	src/uuidv7.o \
+	src/worker.o
 
 PG_CPPFLAGS = -DIDGEN_VERSION='"$(EXTVERSION)"'
 # A function of PostgreSQL's interface need not use all that it is given.
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden
 
 # install comes first: it leaves the extension to the others.
-REGRESS = install catalog uuidv7 clock plans privileges
+REGRESS = install catalog uuidv7 clock plans segment privileges
 REGRESS_OPTS = --temp-instance=tmp_check --temp-config=test/regress.conf \
 	--no-locale
+ISOLATION = $(basename $(notdir $(wildcard test/isolation/specs/*.spec)))
+ISOLATION_OPTS = --inputdir=test/isolation --outputdir=output_iso \
+	--temp-instance=tmp_check_iso --temp-config=test/regress.conf --no-locale
 TAP_TESTS = 1
 PROVE_TESTS = $(wildcard test/tap/*.pl)
 EXTRA_CLEAN = tmp_check results regression.diffs regression.out \
@@ -37,7 +47,8 @@ PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 C_HEADERS = $(wildcard src/*.h)
-$(OBJS): $(C_HEADERS)
+# The control file has the version, which is compiled in.
+$(OBJS): $(C_HEADERS) idgen.control Makefile
 
 installcheck: test/regress.conf
 
@@ -46,10 +57,12 @@ PRELOAD = $(if $(filter 15 16,$(MAJORVERSION)),idgen)
 test/regress.conf: Makefile
 	echo "shared_preload_libraries = '$(PRELOAD)'" >$@
 
-# The two halves of installcheck.
-.PHONY: regress tap
+# The parts of installcheck.
+.PHONY: regress isolation tap
 regress: test/regress.conf
 	$(pg_regress_installcheck) $(REGRESS_OPTS) $(REGRESS)
+isolation: test/regress.conf
+	$(pg_isolation_regress_installcheck) $(ISOLATION_OPTS) $(ISOLATION)
 tap:
 	$(prove_installcheck)
 

@@ -14,7 +14,7 @@ CREATE FUNCTION uuidv7_mono(shift interval) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuidv7_mono_shift'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION uuidv7_mono(interval) IS
-'next UUIDv7 of the server with its time moved by the interval, as core''s uuidv7(interval); in order among ids of the same shift. Errors: as uuidv7_mono(), and 22008 when the moved time is outside 1970..10889';
+'next UUIDv7 of the server with its time moved by the interval, as core''s uuidv7(interval); in order among ids of the same shift, if that has no months and no days. Errors: as uuidv7_mono(), and 22008 when the moved time is outside 1970..10889';
 
 CREATE FUNCTION uuidv7_at(at timestamptz) RETURNS uuid
 AS 'MODULE_PATHNAME', 'uuidv7_at'
@@ -75,7 +75,7 @@ COMMENT ON FUNCTION uuidv7_status() IS 'the row of view uuidv7_status';
 
 CREATE VIEW uuidv7_status AS
 SELECT last_time, ahead_ms, counter_overflows, clock_steps_back
-FROM @extschema@.uuidv7_status();
+FROM uuidv7_status();
 /* Nothing in it that an id does not show. */
 GRANT SELECT ON uuidv7_status TO PUBLIC;
 COMMENT ON VIEW uuidv7_status IS
@@ -87,7 +87,7 @@ COMMENT ON COLUMN uuidv7_status.ahead_ms IS
 COMMENT ON COLUMN uuidv7_status.counter_overflows IS
 'how often the 20-bit counter was used up and the time moved 1 ms ahead';
 COMMENT ON COLUMN uuidv7_status.clock_steps_back IS
-'how often the clock was found to have gone back by 2 ms or more';
+'how often the clock was found to have gone back by 2 ms or more; until it has caught up, further steps are not counted';
 
 /* Developers */
 
@@ -98,3 +98,158 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 REVOKE ALL ON FUNCTION idgen_shift_clock(interval) FROM PUBLIC;
 COMMENT ON FUNCTION idgen_shift_clock(interval) IS
 'for tests only: shifts the clock that ids of the whole server see, counted from the real one, until the server restarts; superuser only (42501)';
+
+/* Segments: tables */
+
+CREATE TABLE id_segment (
+    biz_tag text COLLATE "C" NOT NULL PRIMARY KEY
+        CHECK (octet_length(biz_tag) BETWEEN 1 AND 63),
+    max_id bigint NOT NULL DEFAULT 0 CHECK (max_id >= 0),
+    step integer NOT NULL DEFAULT 1000 CHECK (step BETWEEN 1 AND 1000000000),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    incarnation uuid NOT NULL DEFAULT gen_random_uuid(),
+    system_id bigint,
+    timeline integer
+) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 1000,
+        autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);
+COMMENT ON TABLE id_segment IS
+'a row for each business tag that segment_next() and segment_alloc() give numbers of';
+COMMENT ON COLUMN id_segment.biz_tag IS 'name, 1 to 63 bytes';
+COMMENT ON COLUMN id_segment.max_id IS
+'the last number that is reserved; never goes down';
+COMMENT ON COLUMN id_segment.step IS
+'numbers in a block, 1 to 1,000,000,000; a change counts from the next block on';
+COMMENT ON COLUMN id_segment.updated_at IS 'time of the last reservation';
+COMMENT ON COLUMN id_segment.incarnation IS
+'random; tells a tag that was deleted and made anew from the one before';
+COMMENT ON COLUMN id_segment.system_id IS
+'system identifier of the server of the last reservation';
+COMMENT ON COLUMN id_segment.timeline IS
+'timeline of the server of the last reservation';
+
+CREATE TABLE segment_log (
+    biz_tag text COLLATE "C" NOT NULL,
+    incarnation uuid NOT NULL,
+    start_id bigint NOT NULL,
+    end_id bigint NOT NULL,
+    proc text NOT NULL,
+    allocated_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (biz_tag, incarnation, start_id)
+);
+COMMENT ON TABLE segment_log IS
+'the blocks that were reserved; written unless idgen.segment_log is off, kept for idgen.segment_log_retention';
+COMMENT ON COLUMN segment_log.biz_tag IS 'the tag';
+COMMENT ON COLUMN segment_log.incarnation IS 'the tag''s incarnation';
+COMMENT ON COLUMN segment_log.start_id IS 'first number of the block';
+COMMENT ON COLUMN segment_log.end_id IS 'last number of the block';
+COMMENT ON COLUMN segment_log.proc IS
+'cluster_name and process id of the worker that reserved it';
+COMMENT ON COLUMN segment_log.allocated_at IS 'when it was reserved';
+
+/* pg_dump reads them as whoever runs it, who need not be a superuser. */
+GRANT SELECT ON id_segment, segment_log TO PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('id_segment', '');
+SELECT pg_catalog.pg_extension_config_dump('segment_log', '');
+
+CREATE FUNCTION id_segment_guard() RETURNS trigger
+AS 'MODULE_PATHNAME', 'id_segment_guard'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE ALL ON FUNCTION id_segment_guard() FROM PUBLIC;
+COMMENT ON FUNCTION id_segment_guard() IS
+'trigger: max_id never goes down (22023; kept in silence where a replication worker would lower it), a changed tag is a new incarnation, and after a change of the table the worker looks at the rows before another number is taken';
+
+/* Each row, not each statement, since a subscription has no statements. */
+CREATE TRIGGER id_segment_guard BEFORE UPDATE OR DELETE ON id_segment
+FOR EACH ROW EXECUTE FUNCTION id_segment_guard();
+CREATE TRIGGER id_segment_truncate AFTER TRUNCATE ON id_segment
+FOR EACH STATEMENT EXECUTE FUNCTION id_segment_guard();
+ALTER TABLE id_segment ENABLE ALWAYS TRIGGER id_segment_guard;
+ALTER TABLE id_segment ENABLE ALWAYS TRIGGER id_segment_truncate;
+
+CREATE VIEW segment_overlap AS
+SELECT a.biz_tag, a.incarnation, a.start_id, a.end_id,
+       b.start_id AS other_start_id, b.end_id AS other_end_id
+FROM segment_log a
+JOIN segment_log b
+  ON b.biz_tag = a.biz_tag AND b.incarnation = a.incarnation
+ AND b.start_id > a.start_id AND b.start_id <= a.end_id;
+GRANT SELECT ON segment_overlap TO PUBLIC;
+COMMENT ON VIEW segment_overlap IS
+'blocks of segment_log that overlap: must be empty';
+COMMENT ON COLUMN segment_overlap.biz_tag IS 'the tag';
+COMMENT ON COLUMN segment_overlap.incarnation IS 'the tag''s incarnation';
+COMMENT ON COLUMN segment_overlap.start_id IS 'first number of the one block';
+COMMENT ON COLUMN segment_overlap.end_id IS 'last number of the one block';
+COMMENT ON COLUMN segment_overlap.other_start_id IS 'first number of the other block';
+COMMENT ON COLUMN segment_overlap.other_end_id IS 'last number of the other block';
+
+/* Segments: functions. They reach the tables without the caller's rights, so
+   who may use them is for the administrator to say. */
+
+CREATE FUNCTION segment_next(biz_tag text) RETURNS bigint
+AS 'MODULE_PATHNAME', 'segment_next'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+REVOKE ALL ON FUNCTION segment_next(text) FROM PUBLIC;
+COMMENT ON FUNCTION segment_next(text) IS
+'next number of the tag: greater than every one before it, in whichever session of the server. Waits at most idgen.timeout. Errors: 02000 unknown tag, 55000 not committed yet or no answer, 55P03 locked, 2200H exhausted, 53000 no worker slot, 25006 read-only or standby, 22023 bad tag';
+
+CREATE FUNCTION segment_alloc(
+    biz_tag text,
+    size integer DEFAULT NULL,
+    OUT start_id bigint,
+    OUT end_id bigint
+)
+/* Not STRICT: a NULL size means the tag's step. */
+AS 'MODULE_PATHNAME', 'segment_alloc'
+LANGUAGE C VOLATILE CALLED ON NULL INPUT PARALLEL UNSAFE;
+REVOKE ALL ON FUNCTION segment_alloc(text, integer) FROM PUBLIC;
+COMMENT ON FUNCTION segment_alloc(text, integer) IS
+'reserves size numbers of the tag (NULL: its step) for the caller''s own use. Errors: as segment_next(), and 22023 for a size below 1';
+
+CREATE FUNCTION segment_set(biz_tag text, next bigint) RETURNS void
+AS 'MODULE_PATHNAME', 'segment_set'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+REVOKE ALL ON FUNCTION segment_set(text, bigint) FROM PUBLIC;
+COMMENT ON FUNCTION segment_set(text, bigint) IS
+'makes next the next number of the tag, upward only; at once, as setval(). Errors: as segment_next(), and 22023 when numbers up to next are reserved';
+
+CREATE FUNCTION segment_status(
+    OUT biz_tag text,
+    OUT block_start bigint,
+    OUT block_end bigint,
+    OUT next_id bigint,
+    OUT next_block_start bigint,
+    OUT next_block_end bigint,
+    OUT step integer,
+    OUT issued bigint,
+    OUT blocks bigint,
+    OUT waits bigint,
+    OUT longest_wait_ms double precision,
+    OUT last_error text
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'segment_status'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+REVOKE ALL ON FUNCTION segment_status() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION segment_status() TO pg_monitor;
+COMMENT ON FUNCTION segment_status() IS 'the rows of view segment_status';
+
+CREATE VIEW segment_status AS
+SELECT biz_tag, block_start, block_end, next_id, next_block_start,
+       next_block_end, step, issued, blocks, waits, longest_wait_ms, last_error
+FROM segment_status();
+/* As pg_stat views that tell of others' work. */
+GRANT SELECT ON segment_status TO pg_monitor;
+COMMENT ON VIEW segment_status IS
+'tags of this database that are in shared memory, since the server started or their slot was last given away';
+COMMENT ON COLUMN segment_status.biz_tag IS 'the tag';
+COMMENT ON COLUMN segment_status.block_start IS 'first number of the block in use';
+COMMENT ON COLUMN segment_status.block_end IS 'last number of the block in use';
+COMMENT ON COLUMN segment_status.next_id IS 'number that comes next; NULL when the block is used up';
+COMMENT ON COLUMN segment_status.next_block_start IS 'first number of the next block, if it has been fetched';
+COMMENT ON COLUMN segment_status.next_block_end IS 'last number of the next block';
+COMMENT ON COLUMN segment_status.step IS 'numbers in a block, as last read';
+COMMENT ON COLUMN segment_status.issued IS 'numbers issued by segment_next()';
+COMMENT ON COLUMN segment_status.blocks IS 'blocks fetched for segment_next()';
+COMMENT ON COLUMN segment_status.waits IS 'calls of segment_next() that had to wait';
+COMMENT ON COLUMN segment_status.longest_wait_ms IS 'the longest such wait in ms';
+COMMENT ON COLUMN segment_status.last_error IS 'what kept the last request from being served; NULL when it was';

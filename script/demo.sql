@@ -19,7 +19,7 @@ INSERT INTO visit (page) VALUES ('home'), ('search'), ('product'), ('cart'), ('p
 \echo 'An id tells when it was made; the order of the ids is the order of the inserts:'
 SELECT id, uuidv7_time(id) AS made_at, page FROM visit ORDER BY id;
 
-\echo 'So it stays with many in one millisecond, over all sessions of the server:'
+\echo 'So it stays with many in one millisecond:'
 CREATE TABLE event (
     n integer NOT NULL,
     id uuid DEFAULT uuidv7_mono() PRIMARY KEY
@@ -31,10 +31,31 @@ SELECT count(*) AS events,
 FROM (SELECT id, n = row_number() OVER (ORDER BY id) AS in_order FROM event) AS numbered;
 
 \echo 'The primary key is an index on time, too; how many in the first 10 ms:'
+\set ECHO none
 SELECT min(uuidv7_time(id)) AS start FROM event \gset
+\set ECHO queries
 SELECT count(*) AS events FROM event
 WHERE id BETWEEN uuidv7_floor(:'start')
              AND uuidv7_ceil(timestamptz :'start' + interval '9 ms');
 
 \echo 'How the generator is doing:'
 SELECT * FROM uuidv7_status;
+
+\echo
+\echo '=== Segments: dense numbers per business tag, none twice even after a crash ==='
+\echo
+
+INSERT INTO id_segment (biz_tag, step) VALUES ('invoice', 100);
+CREATE TABLE invoice (
+    id bigint DEFAULT segment_next('invoice') PRIMARY KEY,
+    amount numeric NOT NULL
+);
+INSERT INTO invoice (amount) VALUES (9.90), (19.90), (29.90);
+SELECT * FROM invoice ORDER BY id;
+
+\echo 'A range for a client to use by itself:'
+SELECT * FROM segment_alloc('invoice', 500);
+
+\echo 'What is reserved is on disk before a number is handed out:'
+SELECT biz_tag, start_id, end_id FROM segment_log ORDER BY start_id;
+SELECT biz_tag, next_id, block_end, issued, blocks, waits FROM segment_status;

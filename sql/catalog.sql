@@ -28,7 +28,9 @@ WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'idgen')
   AND classid <> 'pg_type'::regclass
   AND obj_description(objid, classid::regclass::name) IS NULL;
-SELECT attname AS column_without_comment
-FROM pg_attribute
-WHERE attrelid = 'uuidv7_status'::regclass AND attnum > 0
+SELECT attrelid::regclass, attname AS column_without_comment
+FROM pg_attribute JOIN pg_depend ON objid = attrelid
+WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+  AND classid = 'pg_class'::regclass AND attnum > 0
+  AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'idgen')
   AND col_description(attrelid, attnum) IS NULL;

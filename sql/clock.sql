@@ -66,6 +66,15 @@ FROM (SELECT replace(id::text, '-', '') AS h) s
 $$;
 SELECT counter(uuidv7_mono()) - counter(id) AS steps FROM word;
 
+-- A shift by months does not keep the order, since months differ in length.
+SELECT uuidv7_accept_clock();
+SELECT idgen_shift_clock('2100-01-28 11:00+00' - clock_timestamp());
+CREATE TEMP TABLE shifted AS SELECT uuidv7_mono('1 month'::interval) AS id, uuidv7_mono('720 hours'::interval) AS hours;
+SELECT idgen_shift_clock('2100-01-29 10:00+00' - clock_timestamp());
+SELECT uuidv7_mono('1 month'::interval) > id AS months_rise,
+       uuidv7_mono('720 hours'::interval) > hours AS hours_rise FROM shifted;
+SELECT idgen_shift_clock('0');
+
 -- The clock is taken again only on request; order breaks once, uniqueness not.
 SELECT uuidv7_accept_clock();
 SELECT ahead_ms <= 1 AS with_the_clock FROM uuidv7_status;

@@ -1,5 +1,10 @@
 -- Where CREATE EXTENSION puts things, and that what it puts there works from
 -- any search_path.
+CREATE SCHEMA "a""b'c$d";
+CREATE EXTENSION idgen SCHEMA "a""b'c$d";
+SELECT count(*) FROM "a""b'c$d".uuidv7_status;
+DROP EXTENSION idgen;
+DROP SCHEMA "a""b'c$d";
 CREATE SCHEMA ids;
 CREATE EXTENSION idgen SCHEMA ids;
 SELECT nspname AS schema, extversion AS version, extrelocatable AS relocatable
@@ -20,6 +25,6 @@ FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace
 WHERE extname = 'idgen';
 SELECT uuidv7_mono() < uuidv7_mono() AS rises;
 
--- There are no settings, and a name that looks like one is refused.
+-- A name that looks like a setting and is none is refused.
 SET idgen.coordinator = 'x';
 \echo :SQLSTATE

@@ -9,6 +9,13 @@
 #define IDGEN_COMPAT_H
 
 #include "fmgr.h"
+#include "storage/lock.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "storage/sinvaladt.h"
+#include "utils/relcache.h"
+#include "utils/wait_event.h"
 
 /*
  * 16: PGDLLEXPORT marks a symbol as visible. Before, it is empty on Unix, and
@@ -52,5 +59,80 @@ registry_attach(const char *name,
 	return GetNamedDSMSegment(name, size, init, &found REGISTRY_CALL_TAIL);
 }
 #endif
+
+/* 19: a tranche is named where it is made, for all processes. */
+#if PG_VERSION_NUM >= 190000
+static inline int
+lock_tranche_new(const char *name)
+{
+	return LWLockNewTrancheId(name);
+}
+
+static inline void
+lock_tranche_register(int tranche, const char *name)
+{
+}
+#else
+static inline int
+lock_tranche_new(const char *name)
+{
+	return LWLockNewTrancheId();
+}
+
+static inline void
+lock_tranche_register(int tranche, const char *name)
+{
+	LWLockRegisterTranche(tranche, name);
+}
+#endif
+
+/* 17: extensions can name what they wait for. */
+static inline uint32
+wait_event_new(const char *name)
+{
+#if PG_VERSION_NUM >= 170000
+	return WaitEventExtensionNew(name);
+#else
+	return PG_WAIT_EXTENSION;
+#endif
+}
+
+/* 17: a timeout for the whole transaction, which a worker must not have. */
+#if PG_VERSION_NUM >= 170000
+#define HAVE_TRANSACTION_TIMEOUT 1
+#else
+#define HAVE_TRANSACTION_TIMEOUT 0
+#endif
+
+/* 19: DROP DATABASE and the like may end such a worker. */
+#if PG_VERSION_NUM >= 190000
+#define WORKER_INTERRUPTIBLE BGWORKER_INTERRUPTIBLE
+#else
+#define WORKER_INTERRUPTIBLE 0
+#endif
+
+/* 18: a deferrable primary key is told apart. */
+static inline Oid
+primary_key_index(Relation relation)
+{
+#if PG_VERSION_NUM >= 180000
+	return RelationGetPrimaryKeyIndex(relation, false);
+#else
+	return RelationGetPrimaryKeyIndex(relation);
+#endif
+}
+
+/* 17: processes go by number. The pid behind a lock; 0 if it is gone. */
+static inline int
+virtual_transaction_pid(VirtualTransactionId id)
+{
+#if PG_VERSION_NUM >= 170000
+	PGPROC *proc = ProcNumberGetProc(id.procNumber);
+#else
+	PGPROC *proc = BackendIdGetProc(id.backendId);
+#endif
+
+	return proc == NULL ? 0 : proc->pid;
+}
 
 #endif

@@ -5,9 +5,9 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "utils/guc.h"
 
 #include "compat.h"
+#include "guc.h"
 #include "shared.h"
 
 PG_MODULE_MAGIC;
@@ -17,7 +17,6 @@ extern PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
-	/* There is no setting yet: a name that looks like one is a mistake. */
-	MarkGUCPrefixReserved("idgen");
+	guc_define();
 	shared_preload();
 }

@@ -2,8 +2,8 @@
  * random.c
  *		Unpredictable bits from the server's CSPRNG, taken in larger pieces.
  *
- * No bit is handed out twice: bytes are wiped as they are used, and a process
- * never uses a pool that another one filled before it forked.
+ * No bit is handed out twice: words are wiped as they are used, and a process
+ * that PostgreSQL forked never uses a pool that its parent had filled.
  */
 #include "postgres.h"
 
@@ -16,7 +16,7 @@
 static struct
 {
 	int owner; /* process that filled the pool */
-	int left;  /* words not used yet, from the front */
+	int left;  /* words[0] to words[left - 1] are not used yet */
 	uint64 words[POOL_WORDS];
 } pool;
 

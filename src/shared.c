@@ -46,6 +46,9 @@ shared_init(Shared *fresh)
 	pg_atomic_init_u64(&fresh->uuidv7_clock_steps, 0);
 	pg_atomic_init_u32(&fresh->uuidv7_behind, 0);
 	pg_atomic_init_u64(&fresh->clock_shift_us, 0);
+	fresh->tranche = lock_tranche_new("IdgenLock");
+	workers_init(&fresh->workers, fresh->tranche);
+	segment_cache_init(&fresh->segments, fresh->tranche);
 }
 
 #ifdef IDGEN_DSM_REGISTRY
@@ -208,12 +211,17 @@ check_installed_version(void)
 bool
 shared_attach(void)
 {
+	static bool version_checked = false;
 	Shared *located;
 
 	if (shared != NULL)
 		return true;
-	check_installed_version();
+	if (!version_checked)
+		check_installed_version();
+	version_checked = true;
 	located = shared_locate();
+	if (located != NULL)
+		lock_tranche_register(located->tranche, "IdgenLock");
 	shared = located;
 	return located != NULL;
 }

@@ -2,13 +2,16 @@
  * shared.h
  *		The one struct that all processes of a server share.
  *
- * There is no lock in it: every field is an atomic of its own, and no rule
- * binds two of them together.
+ * Its atomics stand alone, but for the rules in segment_cache.c. There are two
+ * locks, segments.lock and workers.lock; nobody holds both.
  */
 #ifndef IDGEN_SHARED_H
 #define IDGEN_SHARED_H
 
 #include "port/atomics.h"
+
+#include "segment_cache.h"
+#include "worker.h"
 
 /* A word that every session writes has a cache line to itself. */
 typedef union HotWord
@@ -29,6 +32,10 @@ typedef struct Shared
 
 	/* clock.c: the developers' shift of the clock in us, an int64 */
 	pg_atomic_uint64 clock_shift_us;
+
+	int tranche; /* of both locks; set once, by shared_init() */
+	Workers workers;
+	Segments segments;
 } Shared;
 
 /* This process's view; NULL until shared_get() has run here. */

@@ -1,7 +1,7 @@
 -- The clock goes back by 5 s and on again: ids rise on, their time stands still
 -- meanwhile and then follows the clock.
 BEGIN;
-SELECT plan(7);
+SELECT plan(8);
 
 CREATE TEMP TABLE ids (n int GENERATED ALWAYS AS IDENTITY, phase text, id uuid);
 CREATE FUNCTION pg_temp.take(phase text) RETURNS void LANGUAGE sql AS $$
@@ -33,6 +33,14 @@ SELECT is(clock_steps_back - n, 1::bigint, 'one step was seen')
 FROM uuidv7_status, steps;
 SELECT cmp_ok(ahead_ms, '<=', 1::bigint, 'and ids are with the clock')
 FROM uuidv7_status;
+
+
+-- Back once more: that is another step.
+SELECT idgen_shift_clock('-5 seconds');
+SELECT pg_temp.take('4 back again');
+SELECT is(clock_steps_back - n, 2::bigint, 'a second step is counted')
+FROM uuidv7_status, steps;
+SELECT idgen_shift_clock('0');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -34,6 +34,19 @@ my @columns = split /\n/, $node->safe_psql('postgres', qq{
 cmp_ok(scalar(@columns), '>', 3, 'the extension has columns');
 like($readme, qr/^\| `$_` \|/m, "README has column $_") foreach @columns;
 
+# The settings, with their defaults as pg_settings has them.
+my @settings = split /\n/, $node->safe_psql('postgres', q{LOAD 'idgen';
+    SELECT name || '|' || current_setting(name) || '|' ||
+        CASE context WHEN 'sighup' THEN 'reload' ELSE 'at once' END
+    FROM pg_settings WHERE name LIKE 'idgen.%'});
+cmp_ok(scalar(@settings), '>', 0, 'the extension has settings');
+foreach my $setting (@settings)
+{
+    my ($name, $default, $effect) = split /\|/, $setting;
+    like($readme, qr/^\| `\Q$name\E` \| `\Q$default\E` \|.*\| $effect/m,
+        "README has setting $name, $default, $effect");
+}
+
 # errmsg() of each ereport(ERROR), its string pieces joined and values dotted.
 my $found = 0;
 foreach my $file (glob "$top/src/*.c")

@@ -66,6 +66,16 @@ is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT session) FROM f
     '1000000|8', 'a million ids from eight sessions');
 is(not_rising($node, 'free', 'n', per => 'session'), '0|0',
     'each session rises, and no id is there twice');
+# The random tails would hide it if two calls got one pair of time and counter:
+# the first 74 bits.
+foreach my $table ('called', 'free')
+{
+    is($node->safe_psql('postgres', qq{
+        SELECT count(*) - count(DISTINCT pair) FROM (
+            SELECT left(hex, 18) || ('x' || substr(hex, 19, 1))::bit(2) AS pair
+            FROM (SELECT replace(id::text, '-', '') AS hex FROM $table) h) p}),
+        0, "no pair of time and counter is there twice: $table");
+}
 note 'most ids in one ms: ' . $node->safe_psql('postgres',
     'SELECT max(n) FROM (SELECT count(*) AS n FROM free GROUP BY uuidv7_time(id)) s');
 note 'overflows of the counter: ' . $node->safe_psql('postgres',

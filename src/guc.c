@@ -1,0 +1,101 @@
+/*
+ * guc.c
+ *		The settings of idgen, each with the reason to change it.
+ *
+ * No session decides from a setting where ids come from: an ordinary role can
+ * load the library with settings of its own. What governs the issue of numbers
+ * is PGC_SIGHUP and read by workers alone. GUC_ALLOW_IN_PARALLEL lets a library
+ * that is first loaded in a parallel worker define its settings there.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "utils/guc.h"
+
+#include "guc.h"
+
+#define TIMEOUT_MIN_MS 1
+#define IDLE_MIN_MS 100
+
+int idgen_timeout = 5000;
+int idgen_worker_idle_timeout = 5000;
+double idgen_segment_prefetch = 0.5;
+bool idgen_segment_log = true;
+int idgen_segment_log_retention = 30 * 24 * 60;
+
+void
+guc_define(void)
+{
+	/* Raise it where a slow disk or standby is better than an error. */
+	DefineCustomIntVariable("idgen.timeout",
+							"Sets how long a call waits for numbers.",
+							NULL,
+							&idgen_timeout,
+							5000,
+							TIMEOUT_MIN_MS,
+							INT_MAX,
+							PGC_USERSET,
+							GUC_UNIT_MS | GUC_ALLOW_IN_PARALLEL,
+							NULL,
+							NULL,
+							NULL);
+
+	/* Lower it where worker slots are scarce and databases are many. */
+	DefineCustomIntVariable("idgen.worker_idle_timeout",
+							"Sets how long a worker stays without work.",
+							NULL,
+							&idgen_worker_idle_timeout,
+							5000,
+							IDLE_MIN_MS,
+							INT_MAX,
+							PGC_SIGHUP,
+							GUC_UNIT_MS | GUC_ALLOW_IN_PARALLEL,
+							NULL,
+							NULL,
+							NULL);
+
+	/* Raise it where calls wait although blocks are large. */
+	DefineCustomRealVariable("idgen.segment_prefetch",
+							 "Sets the share of a block at which the next "
+							 "one is fetched.",
+							 "0 fetches none ahead.",
+							 &idgen_segment_prefetch,
+							 0.5,
+							 0.0,
+							 1.0,
+							 PGC_SIGHUP,
+							 GUC_ALLOW_IN_PARALLEL,
+							 NULL,
+							 NULL,
+							 NULL);
+
+	/* Turn it off where steps are small and nobody asks for the history. */
+	DefineCustomBoolVariable("idgen.segment_log",
+							 "Writes each block that is reserved to "
+							 "segment_log.",
+							 NULL,
+							 &idgen_segment_log,
+							 true,
+							 PGC_SIGHUP,
+							 GUC_ALLOW_IN_PARALLEL,
+							 NULL,
+							 NULL,
+							 NULL);
+
+	/* Lower it where the log grows too large. */
+	DefineCustomIntVariable("idgen.segment_log_retention",
+							"Sets how long rows of segment_log are kept.",
+							"0 keeps them for ever.",
+							&idgen_segment_log_retention,
+							30 * 24 * 60,
+							0,
+							INT_MAX,
+							PGC_SIGHUP,
+							GUC_UNIT_MIN | GUC_ALLOW_IN_PARALLEL,
+							NULL,
+							NULL,
+							NULL);
+
+	MarkGUCPrefixReserved("idgen");
+}

@@ -1,0 +1,625 @@
+/*
+ * segment.c
+ *		Numbers of business tags: a session's way to the next one.
+ *
+ * A number comes from shared memory as long as the tag's slot has any; the
+ * session remembers the slot. Otherwise it asks the worker of the database and
+ * waits, with no lock held, cancellable, for at most idgen.timeout. It reads no
+ * table for it, so the caller needs no right on one.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "storage/ipc.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "compat.h"
+#include "guc.h"
+#include "segment.h"
+#include "shared.h"
+
+#define LOCKED_RETRY_MS 50
+
+SQL_FUNCTION(segment_next);
+SQL_FUNCTION(segment_alloc);
+SQL_FUNCTION(segment_set);
+SQL_FUNCTION(segment_status);
+
+/* What this session knows of a tag; never freed. */
+typedef struct TagRef
+{
+	char tag[SEGMENT_TAG_MAX + 1]; /* key */
+	Oid relation;
+	SegmentSlot *slot;
+	uint64 owner;
+} TagRef;
+
+static HTAB *tag_refs = NULL;
+
+/* The table, as last known; may be gone when it is not valid. */
+static Oid segment_relation = InvalidOid;
+static bool segment_relation_valid = false;
+
+/* A wait for the worker. */
+typedef struct Wait
+{
+	instr_time start;
+	uint64 need; /* the first answer that is not older than the call */
+} Wait;
+
+/*
+ * The table may have changed, in whichever way: nobody takes a number of it
+ * until the worker has looked at the row.
+ */
+static void
+relation_changed(Datum arg, Oid relation)
+{
+	if (relation != segment_relation && relation != InvalidOid)
+		return;
+	segment_relation_valid = false;
+	segment_suspend_all(MyDatabaseId, segment_relation);
+}
+
+/* For every process that may be the first to hear of a change of the table. */
+void
+segment_listen(Oid relation)
+{
+	static bool listening = false;
+
+	shared_get();
+	segment_relation = relation;
+	segment_relation_valid = true;
+	if (!listening)
+		CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
+	listening = true;
+}
+
+/* The table beside the function that is being called. */
+static Oid
+find_relation(FunctionCallInfo fcinfo)
+{
+	Oid relation;
+
+	if (segment_relation_valid)
+		return segment_relation;
+	relation = get_relname_relid("id_segment",
+								 get_func_namespace(fcinfo->flinfo->fn_oid));
+	if (!OidIsValid(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table id_segment of extension \"idgen\" is gone")));
+	segment_listen(relation);
+	return relation;
+}
+
+static void
+check_can_reserve(const char *command)
+{
+	PreventCommandIfReadOnly(command);
+	PreventCommandIfParallelMode(command);
+	PreventCommandDuringRecovery(command);
+}
+
+/* Copies a tag out; raises 22023 for one that no row can have. */
+static void
+get_tag(text *value, char *tag)
+{
+	int length = VARSIZE_ANY_EXHDR(value);
+
+	if (length < 1 || length > SEGMENT_TAG_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("tag must have 1 to %d bytes, not %d",
+						SEGMENT_TAG_MAX,
+						length)));
+	memset(tag, 0, SEGMENT_TAG_MAX + 1);
+	memcpy(tag, VARDATA_ANY(value), length);
+}
+
+static TagRef *
+find_ref(Oid relation, const char *tag)
+{
+	TagRef *ref;
+	bool found;
+
+	if (tag_refs == NULL)
+	{
+		HASHCTL control = {0};
+
+		control.keysize = SEGMENT_TAG_MAX + 1;
+		control.entrysize = sizeof(TagRef);
+		tag_refs =
+			hash_create("idgen tags", 64, &control, HASH_ELEM | HASH_BLOBS);
+	}
+	ref = hash_search(tag_refs, tag, HASH_ENTER, &found);
+	if (!found || ref->relation != relation)
+	{
+		ref->relation = relation;
+		ref->slot = NULL;
+		ref->owner = 0;
+	}
+	if (ref->slot == NULL ||
+		pg_atomic_read_u64(&ref->slot->owner) != ref->owner)
+		ref->slot =
+			segment_slot(MyDatabaseId, relation, ref->tag, &ref->owner);
+	return ref;
+}
+
+/* The ref of argument 0; for a constant, looked up once a query. */
+static TagRef *
+get_ref(FunctionCallInfo fcinfo)
+{
+	TagRef *ref = fcinfo->flinfo->fn_extra;
+	char tag[SEGMENT_TAG_MAX + 1];
+
+	if (likely(ref != NULL))
+		return ref;
+	get_tag(PG_GETARG_TEXT_PP(0), tag);
+	ref = find_ref(find_relation(fcinfo), tag);
+	if (get_fn_expr_arg_stable(fcinfo->flinfo, 0))
+		fcinfo->flinfo->fn_extra = ref;
+	return ref;
+}
+
+static long
+elapsed_ms(Wait *wait)
+{
+	instr_time now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, wait->start);
+	return (long) INSTR_TIME_GET_MILLISEC(now);
+}
+
+static void
+wait_begin(Wait *wait, SegmentSlot *slot)
+{
+	uint64 answered = pg_atomic_read_u64(&slot->answered);
+	uint64 requested = pg_atomic_read_u64(&slot->requested);
+
+	INSTR_TIME_SET_CURRENT(wait->start);
+	/* An open request may have looked at the row before this call began. */
+	wait->need = requested == answered ? answered + 1 : requested + 1;
+	ConditionVariablePrepareToSleep(&slot->answer);
+}
+
+/* Raises what the worker, or its absence, has to say. */
+static void
+raise_verdict(TagRef *ref, SegmentVerdict *verdict)
+{
+	if (verdict->sqlstate == ERRCODE_NO_DATA)
+		segment_check_uncommitted(ref->relation, ref->tag);
+	ereport(ERROR,
+			(errcode(verdict->sqlstate),
+			 errmsg("%s", verdict->message),
+			 verdict->detail[0] ? errdetail("%s", verdict->detail) : 0,
+			 verdict->hint[0] ? errhint("%s", verdict->hint) : 0));
+}
+
+/* Raises 55P03 if it is this transaction that holds the lock, or on timeout. */
+static void
+raise_if_locked(TagRef *ref, SegmentVerdict *verdict, bool timed_out)
+{
+	bool own;
+	char *pids = segment_lockers(ref->relation, ref->tag, &own);
+
+	if (!own && !timed_out)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("%s", verdict->message),
+			 own ? errdetail("This transaction holds the lock itself.")
+				 : errdetail("Processes that hold it: %s.", pids),
+			 own ? errhint("Commit first, or take the number first.")
+				 : errhint("End their transactions.")));
+}
+
+/* Raises what kept the worker from answering. */
+static void
+raise_timeout(WorkerState state)
+{
+	int pid = worker_pid(MyDatabaseId);
+	PGPROC *proc = pid == 0 ? NULL : BackendPidGetProc(pid);
+
+	worker_give_up(MyDatabaseId);
+	if (state == WORKER_NO_SLOT)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("no slot is free for the worker that fetches numbers"),
+				 errhint("Raise max_worker_processes.")));
+	if (proc != NULL && proc->wait_event_info == WAIT_EVENT_SYNC_REP)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("numbers are reserved but not yet on the synchronous "
+						"standby"),
+				 errdetail("The worker, process %d, waits for it.", pid),
+				 errhint("Bring the standby back, or change "
+						 "synchronous_standby_names.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("no numbers came within %d ms", idgen_timeout),
+			 pid == 0 ? errdetail("The worker has not started.")
+					  : errdetail("The worker is process %d.", pid),
+			 errhint("See the server's log, or raise idgen.timeout.")));
+}
+
+/*
+ * One turn of a wait for an open request: sleeps until an answer or for a while, and raises
+ * the error for which there is no use in waiting on.
+ */
+static void
+wait_turn(TagRef *ref, Wait *wait, SegmentVerdict *verdict)
+{
+	static uint32 wait_event = 0;
+	SegmentSlot *slot = ref->slot;
+	WorkerState state;
+	long left = idgen_timeout - elapsed_ms(wait);
+
+	if (wait_event == 0)
+		wait_event = wait_event_new("IdgenSegment");
+	state = worker_wake(MyDatabaseId);
+	if (pg_atomic_read_u64(&slot->answered) < wait->need)
+		ConditionVariableTimedSleep(&slot->answer,
+									Max(1, Min(left, LOCKED_RETRY_MS)),
+									wait_event);
+	if (pg_atomic_read_u64(&slot->answered) >= wait->need)
+	{
+		SegmentVerdict answer;
+
+		LWLockAcquire(&shared->segments.lock, LW_SHARED);
+		answer = slot->verdict;
+		LWLockRelease(&shared->segments.lock);
+		wait->need = pg_atomic_read_u64(&slot->answered) + 1;
+		*verdict = answer;
+		if (answer.sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
+		{
+			raise_if_locked(ref, &answer, false);
+			ConditionVariableTimedSleep(&slot->answer,
+										LOCKED_RETRY_MS,
+										wait_event);
+		}
+	}
+	if (elapsed_ms(wait) >= idgen_timeout)
+	{
+		if (verdict->sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
+			raise_if_locked(ref, verdict, true);
+		raise_timeout(state);
+	}
+}
+
+static void
+note_wait(SegmentSlot *slot, Wait *wait)
+{
+	instr_time now;
+	uint64 us;
+	uint64 longest = pg_atomic_read_u64(&slot->longest_us);
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, wait->start);
+	us = INSTR_TIME_GET_MICROSEC(now);
+	pg_atomic_fetch_add_u64(&slot->waits, 1);
+	while (longest < us &&
+		   !pg_atomic_compare_exchange_u64(&slot->longest_us, &longest, us))
+		;
+}
+
+/* False when the slot was made another tag's. */
+static pg_noinline bool
+await_number(TagRef *ref, int64 *number)
+{
+	Wait wait;
+	SegmentVerdict verdict = {0};
+	bool due;
+
+	wait_begin(&wait, ref->slot);
+	while (!segment_take(ref->slot, ref->owner, number, &due))
+	{
+		if (pg_atomic_read_u64(&ref->slot->owner) != ref->owner)
+			return false;
+		if (verdict.sqlstate != 0 &&
+			verdict.sqlstate != ERRCODE_LOCK_NOT_AVAILABLE)
+			raise_verdict(ref, &verdict);
+		segment_request(ref->slot, true);
+		wait_turn(ref, &wait, &verdict);
+	}
+	note_wait(ref->slot, &wait);
+	return true;
+}
+
+static SegmentClaim *
+open_claim(TagRef *ref, bool is_set, int64 size)
+{
+	Segments *segments = &shared->segments;
+	SegmentClaim *claim = NULL;
+
+	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < SEGMENT_CLAIMS && claim == NULL; i++)
+		if (segments->claims[i].state == CLAIM_FREE)
+			claim = &segments->claims[i];
+	if (claim != NULL)
+	{
+		claim->state = CLAIM_OPEN;
+		claim->slot = ref->slot - segments->slots;
+		claim->owner = ref->owner;
+		claim->is_set = is_set;
+		claim->size = size;
+		claim->start = 0;
+		claim->end = 0;
+		memset(&claim->verdict, 0, sizeof(claim->verdict));
+	}
+	LWLockRelease(&segments->lock);
+	return claim;
+}
+
+/* Frees a claim, or has the worker that took it do so. Copies the answer. */
+static void
+close_claim(SegmentClaim *claim, SegmentClaim *result)
+{
+	LWLockAcquire(&shared->segments.lock, LW_EXCLUSIVE);
+	if (result != NULL)
+		*result = *claim;
+	claim->state = claim->state == CLAIM_TAKEN ? CLAIM_ABANDONED : CLAIM_FREE;
+	LWLockRelease(&shared->segments.lock);
+}
+
+/* A session at a slot, and what it leaves behind however its wait ends. */
+typedef struct Waiter
+{
+	pg_atomic_uint32 *count; /* it is one of these */
+	SegmentClaim *claim;     /* NULL: none is open */
+} Waiter;
+
+/* Also in a session that is terminated while it waits. */
+static void
+stop_waiting(int code, Datum arg)
+{
+	Waiter *waiter = (Waiter *) DatumGetPointer(arg);
+
+	ConditionVariableCancelSleep();
+	if (waiter->claim != NULL)
+		close_claim(waiter->claim, NULL);
+	pg_atomic_fetch_sub_u32(waiter->count, 1);
+}
+
+/* One try of wait_for_number(), counted among those who wait at the slot. */
+static bool
+await_number_counted(TagRef *ref, int64 *number)
+{
+	Waiter waiter = {&ref->slot->waiting, NULL};
+	volatile bool taken = false;
+
+	pg_atomic_fetch_add_u32(waiter.count, 1);
+	PG_ENSURE_ERROR_CLEANUP(stop_waiting, PointerGetDatum(&waiter));
+	{
+		taken = await_number(ref, number);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(stop_waiting, PointerGetDatum(&waiter));
+	stop_waiting(0, PointerGetDatum(&waiter));
+	return taken;
+}
+
+/* The next number, when the slot had none at hand. */
+static int64
+wait_for_number(TagRef *ref)
+{
+	int64 number;
+
+	do
+	{
+		if (pg_atomic_read_u64(&ref->slot->owner) != ref->owner)
+			ref->slot = segment_slot(MyDatabaseId,
+									 ref->relation,
+									 ref->tag,
+									 &ref->owner);
+	} while (!await_number_counted(ref, &number));
+	return number;
+}
+
+/* Asks for the next block, without waiting and without a word if it fails. */
+static void
+prefetch(TagRef *ref)
+{
+	SegmentSlot *slot = ref->slot;
+
+	if (segment_has_next(slot) || pg_atomic_read_u64(&slot->requested) !=
+									  pg_atomic_read_u64(&slot->answered))
+		return;
+	segment_request(slot, true);
+	worker_wake(MyDatabaseId);
+}
+
+Datum
+segment_next(PG_FUNCTION_ARGS)
+{
+	TagRef *ref;
+	int64 number;
+	bool due = false;
+
+	check_can_reserve("segment_next()");
+	ref = get_ref(fcinfo);
+	if (likely(segment_take(ref->slot, ref->owner, &number, &due)))
+	{
+		if (unlikely(due))
+			prefetch(ref);
+		PG_RETURN_INT64(number);
+	}
+	PG_RETURN_INT64(wait_for_number(ref));
+}
+
+static bool
+claim_is_done(SegmentClaim *claim)
+{
+	bool done;
+
+	LWLockAcquire(&shared->segments.lock, LW_SHARED);
+	done = claim->state == CLAIM_DONE;
+	LWLockRelease(&shared->segments.lock);
+	return done;
+}
+
+/* Waits until a claim for *result's size is answered, and copies the answer. */
+static pg_noinline void
+await_claim(TagRef *ref, Waiter *waiter, SegmentClaim *result)
+{
+	bool is_set = result->is_set;
+	int64 size = result->size;
+	Wait wait;
+	SegmentVerdict verdict = {0};
+
+	wait_begin(&wait, ref->slot);
+	for (;;)
+	{
+		if (waiter->claim == NULL)
+			waiter->claim = open_claim(ref, is_set, size);
+		segment_request(ref->slot, false);
+		wait_turn(ref, &wait, &verdict);
+		if (waiter->claim == NULL || !claim_is_done(waiter->claim))
+			continue;
+		close_claim(waiter->claim, result);
+		waiter->claim = NULL;
+		if (result->verdict.sqlstate == 0)
+			return;
+		if (result->verdict.sqlstate != ERRCODE_LOCK_NOT_AVAILABLE)
+			raise_verdict(ref, &result->verdict);
+	}
+}
+
+/* Has the worker reserve `size` numbers, or raise max_id, for this call. */
+static SegmentClaim
+wait_for_claim(TagRef *ref, bool is_set, int64 size)
+{
+	Waiter waiter = {&ref->slot->claiming, NULL};
+	SegmentClaim result = {0};
+
+	result.is_set = is_set;
+	result.size = size;
+	/* From here on the slot keeps its owner, which must still be the tag. */
+	pg_atomic_fetch_add_u32(waiter.count, 1);
+	if (pg_atomic_read_u64(&ref->slot->owner) != ref->owner)
+	{
+		stop_waiting(0, PointerGetDatum(&waiter));
+		ref->slot =
+			segment_slot(MyDatabaseId, ref->relation, ref->tag, &ref->owner);
+		return wait_for_claim(ref, is_set, size);
+	}
+	PG_ENSURE_ERROR_CLEANUP(stop_waiting, PointerGetDatum(&waiter));
+	{
+		await_claim(ref, &waiter, &result);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(stop_waiting, PointerGetDatum(&waiter));
+	stop_waiting(0, PointerGetDatum(&waiter));
+	return result;
+}
+
+Datum
+segment_alloc(PG_FUNCTION_ARGS)
+{
+	char tag[SEGMENT_TAG_MAX + 1];
+	int64 size = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
+	SegmentClaim claim;
+	TupleDesc desc;
+	Datum values[2];
+	bool nulls[2] = {false};
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (!PG_ARGISNULL(1) && size < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("size must be at least 1, not " INT64_FORMAT, size),
+				 errhint("Leave it out for a block of the tag's step.")));
+	check_can_reserve("segment_alloc()");
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	get_tag(PG_GETARG_TEXT_PP(0), tag);
+	claim = wait_for_claim(find_ref(find_relation(fcinfo), tag), false, size);
+	values[0] = Int64GetDatum(claim.start);
+	values[1] = Int64GetDatum(claim.end);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+}
+
+Datum
+segment_set(PG_FUNCTION_ARGS)
+{
+	char tag[SEGMENT_TAG_MAX + 1];
+	int64 next = PG_GETARG_INT64(1);
+
+	if (next < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("next must be at least 1, not " INT64_FORMAT, next)));
+	check_can_reserve("segment_set()");
+	get_tag(PG_GETARG_TEXT_PP(0), tag);
+	wait_for_claim(find_ref(find_relation(fcinfo), tag), true, next);
+	PG_RETURN_VOID();
+}
+
+static void
+put_status(SegmentSlot *slot, Tuplestorestate *rows, TupleDesc desc)
+{
+	Datum values[12];
+	bool nulls[12] = {false};
+	uint64 word = pg_atomic_read_u64(&slot->word);
+	SegmentBlock *current = &slot->block[word_serial(word) & 1];
+	SegmentBlock *next = &slot->block[(word_serial(word) + 1) & 1];
+	bool has_current = current->serial == word_serial(word);
+	bool has_next = segment_has_next(slot);
+
+	values[0] = CStringGetTextDatum(slot->tag);
+	values[1] = Int64GetDatum(current->start);
+	values[2] = Int64GetDatum(current->start + current->size - 1);
+	values[3] = Int64GetDatum(current->start + word_position(word));
+	nulls[1] = nulls[2] = nulls[3] = !has_current;
+	nulls[3] = nulls[3] || word_position(word) >= current->size;
+	values[4] = Int64GetDatum(next->start);
+	values[5] = Int64GetDatum(next->start + next->size - 1);
+	nulls[4] = nulls[5] = !has_next;
+	values[6] = Int32GetDatum(slot->step);
+	nulls[6] = slot->step == 0;
+	values[7] = Int64GetDatum(segment_issued(slot));
+	values[8] = Int64GetDatum(slot->blocks);
+	values[9] = Int64GetDatum(pg_atomic_read_u64(&slot->waits));
+	values[10] =
+		Float8GetDatum(pg_atomic_read_u64(&slot->longest_us) / 1000.0);
+	values[11] = CStringGetTextDatum(slot->verdict.message);
+	nulls[11] = slot->verdict.sqlstate == 0;
+	tuplestore_putvalues(rows, desc, values, nulls);
+}
+
+/* The tags of this database that are in shared memory. */
+Datum
+segment_status(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Oid relation = find_relation(fcinfo);
+	SegmentSlot *copy = palloc(sizeof(SegmentSlot));
+	Segments *segments = &shared->segments;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (int i = 0; i < segments->slots_used; i++)
+	{
+		bool mine;
+
+		LWLockAcquire(&segments->lock, LW_SHARED);
+		*copy = segments->slots[i];
+		mine = copy->database == MyDatabaseId && copy->relation == relation;
+		LWLockRelease(&segments->lock);
+		if (mine)
+			put_status(copy, result->setResult, result->setDesc);
+	}
+	PG_RETURN_NULL();
+}

@@ -1,0 +1,20 @@
+/*
+ * segment.h
+ *		Numbers of business tags.
+ */
+#ifndef IDGEN_SEGMENT_H
+#define IDGEN_SEGMENT_H
+
+#include "segment_cache.h"
+
+/* segment.c */
+extern void segment_listen(Oid relation);
+
+/* segment_worker.c */
+extern bool segment_worker_at_work; /* what triggers see is the worker's */
+
+/* segment_row.c */
+extern void segment_check_uncommitted(Oid relation, const char *tag);
+extern char *segment_lockers(Oid relation, const char *tag, bool *own);
+
+#endif

@@ -1,0 +1,548 @@
+/*
+ * segment_worker.c
+ *		Refill: all open requests of a database in one transaction.
+ *
+ * A block is published only after the commit that reserved it is known to be
+ * durable; when that is in doubt it is thrown away, a gap. Whatever happens,
+ * each request that was collected is answered: with numbers, or with an error
+ * for those who wait for this tag and nobody else.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/ipc.h"
+#include "storage/proc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "compat.h"
+#include "coordinator.h"
+#include "guc.h"
+#include "segment.h"
+#include "shared.h"
+
+#define PRUNE_EVERY_MS (60 * 60 * 1000)
+
+/* A tag's part of a pass. */
+typedef struct Order
+{
+	SegmentSlot *slot;
+	uint64 owner;
+	uint64 request; /* what to answer */
+	uint64 asks;
+	uint32 waiting;
+	bool refill; /* somebody wants a number, now or soon */
+	bool suspended;
+	bool has_row;
+	pg_uuid_t incarnation;
+	int64 row_max_id;
+
+	/* found by the pass */
+	bool drop;   /* the slot's blocks are no longer good */
+	int64 block; /* numbers for the slot; 0: none */
+	SegmentVerdict verdict;
+} Order;
+
+typedef struct Pass
+{
+	Oid relation;
+	int count;
+	Order *orders;
+	SegmentRow *rows; /* of the same indexes */
+	int claim_count;
+	SegmentClaim **claims;
+} Pass;
+
+extern PGDLLEXPORT void segment_worker_main(Datum arg);
+
+bool segment_worker_at_work = false;
+
+static void
+set_verdict(SegmentVerdict *verdict,
+			int sqlstate,
+			const char *message,
+			const char *detail,
+			const char *hint)
+{
+	verdict->sqlstate = sqlstate;
+	strlcpy(verdict->message, message, sizeof(verdict->message));
+	strlcpy(verdict->detail, detail ? detail : "", sizeof(verdict->detail));
+	strlcpy(verdict->hint, hint ? hint : "", sizeof(verdict->hint));
+}
+
+/* Takes the open requests of one table of this database into a pass. */
+static void
+collect(Pass *pass)
+{
+	Segments *segments = &shared->segments;
+
+	memset(pass, 0, sizeof(Pass));
+	pass->orders = palloc(sizeof(Order) * SEGMENT_SLOTS);
+	pass->claims = palloc(sizeof(SegmentClaim *) * SEGMENT_CLAIMS);
+	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < segments->slots_used; i++)
+	{
+		SegmentSlot *slot = &segments->slots[i];
+		uint64 request = pg_atomic_read_u64(&slot->requested);
+		Order *order = &pass->orders[pass->count];
+
+		if (slot->database != MyDatabaseId ||
+			request == pg_atomic_read_u64(&slot->answered))
+			continue;
+		if (pass->count == 0)
+			pass->relation = slot->relation;
+		else if (pass->relation != slot->relation)
+			continue;
+		memset(order, 0, sizeof(Order));
+		order->slot = slot;
+		order->owner = pg_atomic_read_u64(&slot->owner);
+		order->request = request;
+		order->asks = pg_atomic_read_u64(&slot->asks);
+		pg_memory_barrier();
+		order->suspended =
+			(pg_atomic_read_u64(&slot->word) & WORD_SUSPENDED) != 0;
+		order->refill = pg_atomic_exchange_u32(&slot->refill, 0) != 0;
+		order->waiting = pg_atomic_read_u32(&slot->waiting);
+		order->has_row = slot->has_row;
+		order->incarnation = slot->incarnation;
+		order->row_max_id = slot->row_max_id;
+		pass->count++;
+	}
+	for (int i = 0; i < SEGMENT_CLAIMS && pass->count > 0; i++)
+	{
+		SegmentClaim *claim = &segments->claims[i];
+
+		if (claim->state != CLAIM_OPEN)
+			continue;
+		for (int j = 0; j < pass->count; j++)
+			if (pass->orders[j].slot == &segments->slots[claim->slot] &&
+				pass->orders[j].owner == claim->owner)
+			{
+				claim->state = CLAIM_TAKEN;
+				memset(&claim->verdict, 0, sizeof(claim->verdict));
+				pass->claims[pass->claim_count++] = claim;
+			}
+	}
+	LWLockRelease(&segments->lock);
+	pass->rows = palloc0(sizeof(SegmentRow) * Max(pass->count, 1));
+	for (int i = 0; i < pass->count; i++)
+		strlcpy(pass->rows[i].tag,
+				pass->orders[i].slot->tag,
+				sizeof(pass->rows[i].tag));
+}
+
+/* The pass of one order alone, with its claims. */
+static Pass *
+part(Pass *pass, int i)
+{
+	Pass *alone = palloc0(sizeof(Pass));
+
+	alone->relation = pass->relation;
+	alone->count = 1;
+	alone->orders = &pass->orders[i];
+	alone->rows = &pass->rows[i];
+	alone->claims = palloc(sizeof(SegmentClaim *) * SEGMENT_CLAIMS);
+	for (int j = 0; j < pass->claim_count; j++)
+		if (&shared->segments.slots[pass->claims[j]->slot] ==
+			alone->orders[0].slot)
+			alone->claims[alone->claim_count++] = pass->claims[j];
+	return alone;
+}
+
+static void
+exhausted(SegmentVerdict *verdict, SegmentRow *row, int64 amount)
+{
+	set_verdict(verdict,
+				ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+				psprintf("tag \"%s\" is exhausted", row->tag),
+				psprintf("max_id is " INT64_FORMAT " of at most " INT64_FORMAT
+						 "; wanted: " INT64_FORMAT ".",
+						 row->max_id,
+						 PG_INT64_MAX,
+						 amount),
+				"Use another tag.");
+}
+
+/*
+ * What the claims of a row add to its amount, each given its place. A claim
+ * for which there is no room fails alone.
+ */
+static void
+plan_claims(Pass *pass, Order *order, SegmentRow *row)
+{
+	for (int i = 0; i < pass->claim_count; i++)
+	{
+		SegmentClaim *claim = pass->claims[i];
+		int64 last = row->max_id + row->amount;
+		int64 size = claim->size;
+
+		if (&shared->segments.slots[claim->slot] != order->slot)
+			continue;
+		if (claim->is_set)
+		{
+			if (claim->size <= last)
+				set_verdict(
+					&claim->verdict,
+					ERRCODE_INVALID_PARAMETER_VALUE,
+					psprintf("tag \"%s\" cannot be set back to " INT64_FORMAT,
+							 row->tag,
+							 claim->size),
+					psprintf("Numbers up to " INT64_FORMAT " are reserved.",
+							 last),
+					"Choose a greater number.");
+			else
+			{
+				row->amount += claim->size - 1 - last;
+				order->drop = true;
+			}
+			continue;
+		}
+		if (size == 0)
+			size = row->step;
+		if (size > PG_INT64_MAX - last)
+		{
+			exhausted(&claim->verdict, row, size);
+			continue;
+		}
+		claim->start = last + 1;
+		claim->end = last + size;
+		row->amount += size;
+	}
+}
+
+/* Fills in order->drop, order->block and row->amount from what was found. */
+static void
+plan_order(Pass *pass, Order *order, SegmentRow *row)
+{
+	int64 rest;
+	int64 numbers;
+
+	order->drop =
+		order->has_row &&
+		(row->state == ROW_MISSING || row->max_id != order->row_max_id ||
+		 memcmp(&row->incarnation, &order->incarnation, sizeof(pg_uuid_t)) !=
+			 0);
+	switch (row->state)
+	{
+		case ROW_MISSING:
+			set_verdict(&order->verdict,
+						ERRCODE_NO_DATA,
+						psprintf("tag \"%s\" does not exist", row->tag),
+						NULL,
+						"Insert a row with this biz_tag into id_segment.");
+			return;
+		case ROW_LOCKED:
+			set_verdict(&order->verdict,
+						ERRCODE_LOCK_NOT_AVAILABLE,
+						psprintf("tag \"%s\" is locked", row->tag),
+						NULL,
+						NULL);
+			return;
+		case ROW_OURS:
+			break;
+	}
+	plan_claims(pass, order, row);
+	if (!order->refill || (!order->drop && segment_has_next(order->slot)))
+		return;
+	rest = PG_INT64_MAX - row->max_id - row->amount;
+	numbers = row->step;
+	if (order->waiting > numbers)
+		numbers *= (order->waiting + numbers - 1) / numbers;
+	numbers = Min(numbers, Min(rest, SEGMENT_BLOCK_MAX));
+	if (numbers == 0)
+	{
+		exhausted(&order->verdict, row, 1);
+		return;
+	}
+	order->block = numbers;
+	row->amount += numbers;
+}
+
+/* Reserves what the pass wants, in one transaction. May raise anything. */
+static bool
+reserve(Pass *pass)
+{
+	bool durable;
+
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	if (!coordinator_open(pass->relation))
+	{
+		/* Dropped, or locked: by whom, the callers find out. */
+		for (int i = 0; i < pass->count; i++)
+		{
+			pass->orders[i].suspended = false; /* nobody saw the row */
+			set_verdict(&pass->orders[i].verdict,
+						ERRCODE_LOCK_NOT_AVAILABLE,
+						"table id_segment is locked",
+						NULL,
+						NULL);
+		}
+		AbortCurrentTransaction();
+		return true;
+	}
+	coordinator_lock_rows(pass->rows, pass->count);
+	for (int i = 0; i < pass->count; i++)
+		plan_order(pass, &pass->orders[i], &pass->rows[i]);
+	segment_worker_at_work = true;
+	coordinator_raise_rows(pass->rows, pass->count, idgen_segment_log);
+	segment_worker_at_work = false;
+	coordinator_close();
+	PopActiveSnapshot();
+	durable = worker_commit();
+	coordinator_restore_role();
+	return durable;
+}
+
+/*
+ * The pass that is being served, for before_shmem_exit. Not on the stack: an
+ * error that nobody catches has unwound it by then.
+ */
+static Pass current_pass;
+static bool serving = false;
+
+/* What was collected and not answered is open again, for the next worker. */
+static void
+reopen(int code, Datum arg)
+{
+	if (!serving)
+		return;
+	LWLockAcquire(&shared->segments.lock, LW_EXCLUSIVE);
+	for (int i = 0; i < current_pass.claim_count; i++)
+	{
+		SegmentClaim *claim = current_pass.claims[i];
+
+		if (claim->state == CLAIM_TAKEN)
+			claim->state = CLAIM_OPEN;
+		else if (claim->state == CLAIM_ABANDONED)
+			claim->state = CLAIM_FREE;
+	}
+	LWLockRelease(&shared->segments.lock);
+	for (int i = 0; i < current_pass.count; i++)
+		ConditionVariableBroadcast(&current_pass.orders[i].slot->answer);
+}
+
+/* Gives the outcome of a pass to the slots, the claims, and who waits. */
+static void
+publish(Pass *pass, bool durable)
+{
+	Segments *segments = &shared->segments;
+
+	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < pass->count; i++)
+	{
+		Order *order = &pass->orders[i];
+		SegmentSlot *slot = order->slot;
+		SegmentRow *row = &pass->rows[i];
+
+		if (!durable)
+			set_verdict(&order->verdict,
+						ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+						"the reservation was interrupted while it was "
+						"committed",
+						NULL,
+						"Try again.");
+		if (pg_atomic_read_u64(&slot->owner) != order->owner)
+			continue;
+		if (order->drop)
+			slot->has_row = false;
+		if (row->state != ROW_MISSING && durable)
+		{
+			slot->has_row = true;
+			slot->incarnation = row->incarnation;
+			slot->row_max_id = row->max_id + row->amount;
+			slot->step = row->step;
+		}
+		if (order->suspended || order->drop)
+			segment_resume(slot, order->asks, !order->drop);
+		if (order->block > 0 && durable)
+			segment_publish(slot,
+							row->max_id + row->amount - order->block + 1,
+							order->block,
+							idgen_segment_prefetch);
+		if (order->verdict.sqlstate != 0)
+			segment_defer_prefetch(slot);
+		slot->verdict = order->verdict;
+		pg_atomic_write_u64(&slot->answered, order->request);
+	}
+	for (int i = 0; i < pass->claim_count; i++)
+	{
+		SegmentClaim *claim = pass->claims[i];
+
+		for (int j = 0; j < pass->count && claim->verdict.sqlstate == 0; j++)
+			if (&segments->slots[claim->slot] == pass->orders[j].slot &&
+				(claim->start == 0 || !durable) &&
+				pass->orders[j].verdict.sqlstate != 0)
+				claim->verdict = pass->orders[j].verdict;
+		claim->state =
+			claim->state == CLAIM_ABANDONED ? CLAIM_FREE : CLAIM_DONE;
+	}
+	LWLockRelease(&segments->lock);
+	for (int i = 0; i < pass->count; i++)
+		ConditionVariableBroadcast(&pass->orders[i].slot->answer);
+}
+
+/* What is not known of a row must not be taken for a missing one. */
+static void
+fail(Pass *pass, ErrorData *error)
+{
+	for (int i = 0; i < pass->count; i++)
+	{
+		set_verdict(&pass->orders[i].verdict,
+					error->sqlerrcode,
+					error->message,
+					error->detail,
+					error->hint);
+		pass->orders[i].block = 0;
+		pass->orders[i].drop = pass->orders[i].suspended;
+		pass->rows[i].state = ROW_MISSING;
+		pass->rows[i].amount = 0;
+	}
+	for (int i = 0; i < pass->claim_count; i++)
+	{
+		pass->claims[i]->start = 0;
+		pass->claims[i]->end = 0;
+	}
+}
+
+static void
+reset(Pass *pass)
+{
+	for (int i = 0; i < pass->count; i++)
+	{
+		memset(&pass->orders[i].verdict, 0, sizeof(SegmentVerdict));
+		pass->orders[i].block = 0;
+	}
+	for (int i = 0; i < pass->claim_count; i++)
+	{
+		memset(&pass->claims[i]->verdict, 0, sizeof(SegmentVerdict));
+		pass->claims[i]->start = 0;
+	}
+}
+
+/*
+ * Serves a pass. When the one transaction fails, each tag is tried alone, so
+ * that the error reaches those who wait for that tag and no others.
+ */
+static void
+serve(Pass *pass)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool durable = false;
+	volatile bool failed = false;
+
+	reset(pass);
+	PG_TRY();
+	{
+		durable = reserve(pass);
+	}
+	PG_CATCH();
+	{
+		ErrorData *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		segment_worker_at_work = false;
+		AbortCurrentTransaction();
+		failed = true;
+		if (pass->count == 1)
+			fail(pass, error);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	if (failed && pass->count > 1)
+	{
+		for (int i = 0; i < pass->count; i++)
+			serve(part(pass, i));
+		return;
+	}
+	publish(pass, durable || failed);
+	CHECK_FOR_INTERRUPTS();
+}
+
+static void
+prune(Oid relation)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	if (idgen_segment_log_retention == 0)
+		return;
+	PG_TRY();
+	{
+		StartTransactionCommand();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		if (coordinator_open(relation))
+		{
+			coordinator_prune_log(idgen_segment_log_retention);
+			coordinator_close();
+			PopActiveSnapshot();
+			CommitTransactionCommand();
+			coordinator_restore_role();
+		}
+		else
+			AbortCurrentTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		EmitErrorReport();
+		FlushErrorState();
+		AbortCurrentTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+}
+
+void
+segment_worker_main(Datum arg)
+{
+	MemoryContext context;
+	TimestampTz last_work = GetCurrentTimestamp();
+	TimestampTz last_prune = 0;
+	bool stay = true;
+
+	worker_begin(DatumGetObjectId(arg));
+	before_shmem_exit(reopen, 0);
+	context = AllocSetContextCreate(TopMemoryContext,
+									"idgen segment worker",
+									ALLOCSET_DEFAULT_SIZES);
+	while (stay)
+	{
+		Pass *pass = &current_pass;
+
+		MemoryContextReset(context);
+		MemoryContextSwitchTo(context);
+		if (!worker_pass_begin())
+			break;
+		SetCurrentStatementStartTimestamp();
+		collect(pass);
+		if (pass->count > 0)
+		{
+			pgstat_report_activity(STATE_RUNNING, "reserving blocks");
+			serving = true;
+			serve(pass);
+			serving = false;
+			pgstat_report_stat(true);
+			pgstat_report_activity(STATE_IDLE, NULL);
+			last_work = GetCurrentTimestamp();
+			if (TimestampDifferenceExceeds(last_prune,
+										   last_work,
+										   PRUNE_EVERY_MS))
+			{
+				prune(pass->relation);
+				last_prune = last_work;
+			}
+			continue;
+		}
+		if (TimestampDifferenceExceeds(last_work,
+									   GetCurrentTimestamp(),
+									   idgen_worker_idle_timeout))
+			break;
+		stay = worker_wait(idgen_worker_idle_timeout);
+	}
+	proc_exit(0);
+}
