@@ -21,6 +21,7 @@ OBJS = \
 	src/segment.o \
 	src/segment_cache.o \
 	src/segment_row.o \
+	src/segment_status.o \
 	src/segment_worker.o \
 	src/shared.o \
 	src/uuidv7.o \

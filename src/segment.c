@@ -25,7 +25,6 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 #include "compat.h"
 #include "guc.h"
@@ -37,7 +36,6 @@
 SQL_FUNCTION(segment_next);
 SQL_FUNCTION(segment_alloc);
 SQL_FUNCTION(segment_set);
-SQL_FUNCTION(segment_status);
 
 /* What this session knows of a tag; never freed. */
 typedef struct TagRef
@@ -89,8 +87,8 @@ segment_listen(Oid relation)
 }
 
 /* The table beside the function that is being called. */
-static Oid
-find_relation(FunctionCallInfo fcinfo)
+Oid
+segment_find_relation(FunctionCallInfo fcinfo)
 {
 	Oid relation;
 
@@ -169,7 +167,7 @@ get_ref(FunctionCallInfo fcinfo)
 	if (likely(ref != NULL))
 		return ref;
 	get_tag(PG_GETARG_TEXT_PP(0), tag);
-	ref = find_ref(find_relation(fcinfo), tag);
+	ref = find_ref(segment_find_relation(fcinfo), tag);
 	if (get_fn_expr_arg_stable(fcinfo->flinfo, 0))
 		fcinfo->flinfo->fn_extra = ref;
 	return ref;
@@ -546,7 +544,9 @@ segment_alloc(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	get_tag(PG_GETARG_TEXT_PP(0), tag);
-	claim = wait_for_claim(find_ref(find_relation(fcinfo), tag), false, size);
+	claim = wait_for_claim(find_ref(segment_find_relation(fcinfo), tag),
+						   false,
+						   size);
 	values[0] = Int64GetDatum(claim.start);
 	values[1] = Int64GetDatum(claim.end);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
@@ -564,62 +564,6 @@ segment_set(PG_FUNCTION_ARGS)
 				 errmsg("next must be at least 1, not " INT64_FORMAT, next)));
 	check_can_reserve("segment_set()");
 	get_tag(PG_GETARG_TEXT_PP(0), tag);
-	wait_for_claim(find_ref(find_relation(fcinfo), tag), true, next);
+	wait_for_claim(find_ref(segment_find_relation(fcinfo), tag), true, next);
 	PG_RETURN_VOID();
-}
-
-static void
-put_status(SegmentSlot *slot, Tuplestorestate *rows, TupleDesc desc)
-{
-	Datum values[12];
-	bool nulls[12] = {false};
-	uint64 word = pg_atomic_read_u64(&slot->word);
-	SegmentBlock *current = &slot->block[word_serial(word) & 1];
-	SegmentBlock *next = &slot->block[(word_serial(word) + 1) & 1];
-	bool has_current = current->serial == word_serial(word);
-	bool has_next = segment_has_next(slot);
-
-	values[0] = CStringGetTextDatum(slot->tag);
-	values[1] = Int64GetDatum(current->start);
-	values[2] = Int64GetDatum(current->start + current->size - 1);
-	values[3] = Int64GetDatum(current->start + word_position(word));
-	nulls[1] = nulls[2] = nulls[3] = !has_current;
-	nulls[3] = nulls[3] || word_position(word) >= current->size;
-	values[4] = Int64GetDatum(next->start);
-	values[5] = Int64GetDatum(next->start + next->size - 1);
-	nulls[4] = nulls[5] = !has_next;
-	values[6] = Int32GetDatum(slot->step);
-	nulls[6] = slot->step == 0;
-	values[7] = Int64GetDatum(segment_issued(slot));
-	values[8] = Int64GetDatum(slot->blocks);
-	values[9] = Int64GetDatum(pg_atomic_read_u64(&slot->waits));
-	values[10] =
-		Float8GetDatum(pg_atomic_read_u64(&slot->longest_us) / 1000.0);
-	values[11] = CStringGetTextDatum(slot->verdict.message);
-	nulls[11] = slot->verdict.sqlstate == 0;
-	tuplestore_putvalues(rows, desc, values, nulls);
-}
-
-/* The tags of this database that are in shared memory. */
-Datum
-segment_status(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	Oid relation = find_relation(fcinfo);
-	SegmentSlot *copy = palloc(sizeof(SegmentSlot));
-	Segments *segments = &shared->segments;
-
-	InitMaterializedSRF(fcinfo, 0);
-	for (int i = 0; i < segments->slots_used; i++)
-	{
-		bool mine;
-
-		LWLockAcquire(&segments->lock, LW_SHARED);
-		*copy = segments->slots[i];
-		mine = copy->database == MyDatabaseId && copy->relation == relation;
-		LWLockRelease(&segments->lock);
-		if (mine)
-			put_status(copy, result->setResult, result->setDesc);
-	}
-	PG_RETURN_NULL();
 }

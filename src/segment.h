@@ -5,10 +5,13 @@
 #ifndef IDGEN_SEGMENT_H
 #define IDGEN_SEGMENT_H
 
+#include "fmgr.h"
+
 #include "segment_cache.h"
 
 /* segment.c */
 extern void segment_listen(Oid relation);
+extern Oid segment_find_relation(FunctionCallInfo fcinfo);
 
 /* segment_worker.c */
 extern bool segment_worker_at_work; /* what triggers see is the worker's */
