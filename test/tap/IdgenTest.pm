@@ -10,7 +10,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(idgen_node needs_preload psql_start psql_finish busy_pid
-    sqlstate_of crash_postmaster not_rising);
+    sqlstate_of crash_postmaster not_rising add_tag take worker_pid worker_gone
+    next_landed waits_for reconfigure call_loop numbers_in repeats);
 
 # Whether this major can give idgen shared memory only by preloading.
 sub needs_preload
@@ -39,11 +40,12 @@ sub idgen_node
 # it; psql_finish() waits and returns its exit status, output and errors.
 sub psql_start
 {
-    my ($node, $name, $sql) = @_;
+    my ($node, $name, $sql, %option) = @_;
     my %session = (out => '', err => '');
+    my $database = $option{db} // 'postgres';
     $session{run} = IPC::Run::start(
         [ 'psql', '-XAtq', '-c', $sql, '-d',
-            $node->connstr('postgres') . " application_name=$name" ],
+            $node->connstr($database) . " application_name=$name" ],
         '>', \$session{out}, '2>', \$session{err});
     return \%session;
 }
@@ -110,6 +112,114 @@ sub not_rising
         SELECT count(*) FILTER (WHERE id <= previous), count(*) - count(DISTINCT id)
         FROM (SELECT id, lag(id) OVER ($partition ORDER BY $order) AS previous
               FROM $table) s});
+}
+
+# Makes a tag.
+sub add_tag
+{
+    my ($node, $tag, $step, %option) = @_;
+    $node->safe_psql($option{db} // 'postgres',
+        "INSERT INTO id_segment (biz_tag, step) VALUES ('$tag', $step)");
+    return;
+}
+
+# Takes so many numbers of a tag in a session of their own; the last of them.
+sub take
+{
+    my ($node, $tag, $count, %option) = @_;
+    return $node->safe_psql($option{db} // 'postgres',
+        "SELECT max(segment_next('$tag')) FROM generate_series(1, $count)");
+}
+
+# The process that fetches blocks for a database; '' if there is none.
+sub worker_pid
+{
+    my ($node, $database) = @_;
+    return $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity
+        WHERE backend_type = 'idgen segment worker' AND datname = '$database'");
+}
+
+# Waits until that process has ended.
+sub worker_gone
+{
+    my ($node, $pid) = @_;
+    return $node->poll_query_until('postgres',
+        "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
+}
+
+# Waits until a tag's next block lies ready.
+sub next_landed
+{
+    my ($node, $tag, %option) = @_;
+    return $node->poll_query_until($option{db} // 'postgres',
+        "SELECT next_block_start IS NOT NULL FROM segment_status WHERE biz_tag = '$tag'");
+}
+
+# Waits until one or more sessions of that name, or of that backend type, wait
+# for that event.
+sub waits_for
+{
+    my ($node, $name, $event, $count) = @_;
+    $count //= 1;
+    return $node->poll_query_until('postgres', "SELECT count(*) = $count
+        FROM pg_stat_activity WHERE '$name' IN (application_name, backend_type)
+        AND wait_event IN ($event)");
+}
+
+# Changes settings in the running server; undef resets one. Sessions that begin
+# from now on have them.
+sub reconfigure
+{
+    my ($node, %setting) = @_;
+    foreach my $name (sort keys %setting)
+    {
+        $node->safe_psql('postgres', defined $setting{$name}
+            ? "ALTER SYSTEM SET $name = '$setting{$name}'" : "ALTER SYSTEM RESET $name");
+    }
+    # The stamp is that of the postmaster, from which new sessions are forked.
+    my $before = $node->safe_psql('postgres', 'SELECT pg_conf_load_time()');
+    $node->reload;
+    return $node->poll_query_until('postgres',
+        "SELECT pg_conf_load_time() > '$before'");
+}
+
+# Starts psql on many statements, one a line of the file, up to the first that
+# fails. What it is given stands at once in the output file: the log of what
+# this client has seen, which outlives the server.
+sub call_loop
+{
+    my ($node, $name, $statements, $output) = @_;
+    return IPC::Run::start(
+        [ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-f', $statements, '-d',
+            $node->connstr('postgres') . " application_name=$name" ],
+        '>', $output, '2>', "$output.err");
+}
+
+# The numbers in such a file. A client that died within a line had no number.
+sub numbers_in
+{
+    my ($output) = @_;
+    return grep { /^\d+\n/ } split /(?<=\n)/, slurp_file($output);
+}
+
+# How many numbers are there twice, and how many of a list are not greater than
+# the one before it: '0|0' when all is well. Each list is a session's.
+sub repeats
+{
+    my (@lists) = @_;
+    my (%seen, $twice, $falling);
+    ($twice, $falling) = (0, 0);
+    foreach my $list (@lists)
+    {
+        my $previous = 0;
+        foreach my $number (@$list)
+        {
+            $twice++ if $seen{ 0 + $number }++;
+            $falling++ if $number <= $previous;
+            $previous = $number;
+        }
+    }
+    return "$twice|$falling";
 }
 
 1;
