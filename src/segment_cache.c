@@ -137,9 +137,9 @@ segment_resume(SegmentSlot *slot, uint64 asks, bool keep)
 		slot->issued_before = segment_issued(slot);
 	do
 	{
-		/* Two on: then neither block is the one in use or the next. */
+		/* Three on: no block is the one in use, the next, or the last. */
 		next =
-			keep ? word & ~WORD_SUSPENDED : word_of(word_serial(word) + 2, 0);
+			keep ? word & ~WORD_SUSPENDED : word_of(word_serial(word) + 3, 0);
 	} while (!pg_atomic_compare_exchange_u64(&slot->word, &word, next));
 	if (pg_atomic_read_u64(&slot->asks) != asks)
 		pg_atomic_fetch_or_u64(&slot->word, WORD_SUSPENDED);
@@ -271,7 +271,7 @@ assign_slot(SegmentSlot *slot, Oid database, Oid relation, const char *tag)
 	pg_atomic_write_u64(&slot->answered, pg_atomic_read_u64(&slot->requested));
 	pg_atomic_write_u64(&slot->owner, ++shared->segments.last_owner);
 	pg_memory_barrier();
-	pg_atomic_write_u64(&slot->word, word_of(word_serial(word) + 2, 0));
+	pg_atomic_write_u64(&slot->word, word_of(word_serial(word) + 3, 0));
 }
 
 /*

@@ -14,6 +14,7 @@
 #include "pgstat.h"
 #include "storage/ipc.h"
 #include "storage/proc.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -266,8 +267,10 @@ static bool
 reserve(Pass *pass)
 {
 	bool durable;
+	int settings;
 
 	StartTransactionCommand();
+	settings = NewGUCNestLevel();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	if (!coordinator_open(pass->relation))
 	{
@@ -292,6 +295,8 @@ reserve(Pass *pass)
 	segment_worker_at_work = false;
 	coordinator_close();
 	PopActiveSnapshot();
+	/* What a trigger of the owner's has set must not reach the commit. */
+	AtEOXact_GUC(false, settings);
 	durable = worker_commit();
 	coordinator_restore_role();
 	return durable;

@@ -302,12 +302,6 @@ worker_pass_begin(void)
 		ConfigReloadPending = false;
 		ProcessConfigFile(PGC_SIGHUP);
 	}
-	/* Nothing may be handed out before it is durable. */
-	if (synchronous_commit == SYNCHRONOUS_COMMIT_OFF)
-		SetConfigOption("synchronous_commit",
-						"local",
-						PGC_USERSET,
-						PGC_S_OVERRIDE);
 	return !RecoveryInProgress();
 }
 
@@ -318,6 +312,8 @@ worker_pass_begin(void)
 bool
 worker_commit(void)
 {
+	/* Flush even with synchronous_commit off, which then means local. */
+	ForceSyncCommit();
 	CommitTransactionCommand();
 	return !cancelled && !ProcDiePending;
 }

@@ -51,7 +51,7 @@ foreach my $signal ('TERM', 'INT')
         }
     }
     $_->finish foreach @clients;
-    cmp_ok($sent, '>=', 10, "SIG$signal met the worker at work");
+    cmp_ok($sent, '>=', 1, "SIG$signal met the worker at work");
     push @lists, map { [ numbers_in($_) ] } @outputs;
     is(take($node, 'order', 100) > 0, 1, '... and afterwards calls work');
 }

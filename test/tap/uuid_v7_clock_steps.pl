@@ -38,7 +38,7 @@ my $node = with_faked_clock(sub { idgen_node('clock') });
 $node->safe_psql('postgres', q{
     CREATE TABLE ids (n int GENERATED ALWAYS AS IDENTITY, phase text, id uuid)});
 
-sub take
+sub take_ids
 {
     my ($phase) = @_;
     $node->safe_psql('postgres', qq{INSERT INTO ids (phase, id)
@@ -54,26 +54,26 @@ sub ahead_of_real
         max(uuidv7_time(id))) - @{[time]}) FROM ids WHERE phase = '$phase'});
 }
 
-take('start');
+take_ids('start');
 step_clock(-3600);
 cmp_ok($node->safe_psql('postgres', "SELECT extract(epoch FROM clock_timestamp())"),
     '<', time - 3000, 'the server sees its clock an hour back');
-take('back');
+take_ids('back');
 cmp_ok(ahead_of_real('back'), '>', -60, 'time of ids stands when the clock goes back');
 is($node->safe_psql('postgres',
     'SELECT ahead_ms > 3500000, clock_steps_back FROM uuidv7_status'),
     't|1', 'the view shows an hour ahead and one step');
 
 step_clock(3600);
-take('ahead');
+take_ids('ahead');
 cmp_ok(ahead_of_real('ahead'), '>', 3500, 'ids follow the clock ahead');
 step_clock(0);
-take('corrected');
+take_ids('corrected');
 cmp_ok(ahead_of_real('corrected'), '>', 3500, 'and stand there when it comes back');
 is(not_rising($node, 'ids', 'n'), '0|0', 'all rise strictly, over every step');
 
 $node->safe_psql('postgres', 'SELECT uuidv7_accept_clock()');
-take('accepted');
+take_ids('accepted');
 cmp_ok(ahead_of_real('accepted'), '<', 60, 'uuidv7_accept_clock() takes the clock again');
 ok($node->log_contains(qr/UUIDv7 times go back by \d+ ms/), 'which is logged');
 
@@ -81,11 +81,11 @@ ok($node->log_contains(qr/UUIDv7 times go back by \d+ ms/), 'which is logged');
 # with it, as the word is gone, but no id comes again.
 step_clock(-3600);
 with_faked_clock(sub { $node->restart });
-take('restarted');
+take_ids('restarted');
 crash_postmaster($node);
 step_clock(-7200);
 with_faked_clock(sub { $node->start });
-take('crashed');
+take_ids('crashed');
 is($node->safe_psql('postgres',
     'SELECT count(*), count(DISTINCT id) FROM ids'),
     '7000|7000', 'no id comes twice over restarts with the clock back');
