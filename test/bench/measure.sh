@@ -62,7 +62,7 @@ machine() {
 
 		$(date -u +%F), $cpu, $(nproc) cores, about $system_call ns a system call,
 		load before it $(cut -d ' ' -f 1 /proc/loadavg):
-		\`script/bench --rounds $rounds --rows $rows ${families[*]}\`
+		\`script/bench --rounds $rounds --rows $rows --seconds $seconds ${families[*]}\`
 
 		Settings: $values.
 	END
@@ -98,15 +98,16 @@ report_absent() {
 
 ### Rounds
 
-# run_rounds TEST SESSIONS SCRIPT: all rounds of a test.  The command SCRIPT prints
-# the pgbench script of the contender that it is given; the last line counts.
+# run_rounds TEST SESSIONS SCRIPT [CLOCK]: all rounds of a test.  The command SCRIPT
+# prints the pgbench script of the contender that it is given.  CLOCK runs it:
+# time_script (the default) or rate_script.
 run_rounds() {
 	local round name ms
 	for ((round = 1; round <= rounds; round++)); do
 		echo "$1, sessions: $2, round $round of $rounds"
 		for name in "${contenders[@]}"; do
 			"$3" "$name" >"$work/tmp/script.sql"
-			ms=$(time_script "$2" "$work/tmp/script.sql")
+			ms=$("${4:-time_script}" "$2" "$work/tmp/script.sql")
 			printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$name" "$ms"
 		done >"$work/tmp/samples"
 		query -c "\copy sample (test, sessions, name, ms) from '$work/tmp/samples'"
@@ -115,9 +116,105 @@ run_rounds() {
 
 # time_script SESSIONS FILE: ms for the last statement, the mean of the sessions.
 time_script() {
-	pgbench -n -r -c "$1" -j "$1" -t 1 -f "$2" >"$work/tmp/pgbench" 2>"$work/tmp/pgbench.err" || {
-		cat "$2" "$work/tmp/pgbench" "$work/tmp/pgbench.err" >&2
+	run_pgbench -r -c "$1" -j "$1" -t 1 -f "$2"
+	awk 'END { print $1 }' "$work/tmp/pgbench"
+}
+
+# rate_script SESSIONS FILE: ms per transaction, of all sessions together.
+rate_script() {
+	run_pgbench -M prepared -c "$1" -j "$(nproc)" -T "$seconds" -f "$2"
+	awk '/^tps = / { print 1000 / $3 }' "$work/tmp/pgbench"
+}
+
+run_pgbench() {
+	pgbench -n "$@" >"$work/tmp/pgbench" 2>"$work/tmp/pgbench.err" || {
+		cat "${@: -1}" "$work/tmp/pgbench" "$work/tmp/pgbench.err" >&2
 		die "pgbench failed"
 	}
-	awk 'END { print $1 }' "$work/tmp/pgbench"
+}
+
+# report_rates TEST SESSIONS REFERENCE
+report_rates() {
+	report -v test="$1" -v sessions="$2" -v reference="$3" <<-'END'
+		\echo
+		\echo '| what | median, per s | min..max | to' :reference '|'
+		\echo '|---|--:|--:|--:|'
+		select format('| %s | %s | %s..%s | %s |', r.name, round(r.median), round(r.min), round(r.max),
+		    ratio(r.median, reference.median))
+		from rate as r, rate as reference
+		where (r.test, r.sessions) = (:'test', :sessions)
+		    and (reference.test, reference.sessions, reference.name) = (:'test', :sessions, :'reference')
+		order by r.place
+	END
+	report_absent
+}
+
+### Tests that several families have
+
+# run_calls REFERENCE: time per call of the contenders, which are function calls.
+run_calls() {
+	local sessions
+	for sessions in 1 2; do
+		run_rounds call "$sessions" call_script
+		report -v sessions="$sessions" -v reference="$1" <<-'END'
+			\echo
+			\echo '### Per call, sessions at a time:' :sessions
+			\echo
+			\echo '`select count(f()) from generate_series(1,':rows')`, time per call in ns'
+			\echo
+			\echo '| function | median | min..max | whole query, to' :reference '| net of the empty call, ns | net, to' :reference '|'
+			\echo '|---|--:|--:|--:|--:|--:|'
+			select format('| %s | %s | %s..%s | %s | %s | %s |', name,
+			    round(median * 1e6 / :rows), round(min * 1e6 / :rows), round(max * 1e6 / :rows),
+			    ratio(median, reference),
+			    case when median <> empty then round((median - empty) * 1e6 / :rows)::text else '-' end,
+			    case when median <> empty then ratio(median - empty, reference - empty) else '-' end)
+			from result,
+			    median('call', :sessions, :'reference') as reference,
+			    median('call', :sessions, 'empty C function') as empty
+			where test = 'call' and sessions = :sessions
+			order by place
+		END
+		report_absent
+	done
+}
+
+# The call before the one that counts loads the library.
+call_script() {
+	printf 'select %s;\nselect count(%s) from generate_series(1,%s);\n' "${sql[$1]}" "${sql[$1]}" "$rows"
+}
+
+# run_inserts REFERENCE: insert by default, of the contenders, which are columns.
+# Each has a table of its name.
+run_inserts() {
+	local name
+	for name in "${contenders[@]}"; do
+		query -c "create table \"$name\" (id ${sql[$name]} primary key, payload bigint)"
+	done
+	run_rounds insert 1 insert_script
+	report -v reference="$1" <<-'END'
+		\echo
+		\echo '### Insert of' :rows 'rows by default'
+		\echo
+		\echo '`insert into t(payload) select g from generate_series(1,':rows') g` into an empty table, after a checkpoint'
+		\echo
+		\echo '| primary key | median, s | min..max | to' :reference '| index |'
+		\echo '|---|--:|--:|--:|--:|'
+		select format('| %s | %s | %s..%s | %s | %s |', name,
+		    to_char(median / 1e3, 'FM990.00'), to_char(min / 1e3, 'FM990.00'), to_char(max / 1e3, 'FM990.00'),
+		    ratio(median, median('insert', 1, :'reference')),
+		    pg_size_pretty(pg_indexes_size(quote_ident(name)::regclass)))
+		from result
+		where test = 'insert'
+		order by place
+	END
+	report_absent
+}
+
+insert_script() {
+	cat <<-END
+		truncate "$1";
+		checkpoint;
+		insert into "$1" (payload) select g from generate_series(1,$rows) g;
+	END
 }

@@ -19,6 +19,11 @@ language sql stable as $$
     select r.median from result r where (r.test, r.sessions, r.name) = ($1, $2, $3)
 $$;
 
+-- In a rate test, ms is the time per transaction over all sessions together.
+create view rate as
+select test, sessions, name, place, 1e3 / median as median, 1e3 / max as min, 1e3 / min as max
+from result;
+
 -- A dash where there is nothing to divide by. In a short run what is left net of
 -- the empty call can be less than nothing.
 create function ratio(a float8, b float8) returns text
@@ -26,14 +31,29 @@ language sql immutable as $$
     select coalesce(to_char(case when b > 0 then a / b end, 'FM99990.00') || 'x', '-')
 $$;
 
--- One line on a goal: that a is at least `factor` times b.
-create function goal(what text, factor numeric, a float8, b float8) returns text
+-- One line on a goal, with a as so many times b.
+create function goal(what text, a float8, b float8, met boolean) returns text
 language sql immutable as $$
     select format('- goal: %s: %s', what,
         case
             when a is null or b is null then 'nothing to compare with here'
-            when b <= 0 then 'run too short to tell'
-            when a >= factor * b then ratio(a, b) || ' - met'
+            when a <= 0 or b <= 0 then 'run too short, or machine too busy, to tell'
+            when met then ratio(a, b) || ' - met'
             else ratio(a, b) || ' - not met'
         end)
 $$;
+
+create function goal_at_least(what text, factor numeric, a float8, b float8) returns text
+language sql immutable as $$
+    select goal(what, a, b, a >= factor * b)
+$$;
+
+create function goal_at_most(what text, factor numeric, a float8, b float8) returns text
+language sql immutable as $$
+    select goal(what, a, b, a <= factor * b)
+$$;
+
+-- A function of PostgreSQL that does next to nothing, called as one of an
+-- extension is: by the address found when the query starts.
+create function no_op() returns int
+language internal volatile as 'pg_backend_pid';

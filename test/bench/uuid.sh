@@ -14,14 +14,7 @@ bench_uuid() {
 	uuid_goals
 }
 
-### Per call
-
 uuid_calls() {
-	local sessions
-	# A function of PostgreSQL that does next to nothing, called as one of an
-	# extension is: by the address found when the query starts.
-	query -c "create function no_op() returns int language internal volatile as 'pg_backend_pid'"
-
 	no_contenders
 	contender 'empty C function' 'no_op()'
 	contender 'gen_random_uuid()' 'gen_random_uuid()'
@@ -29,77 +22,17 @@ uuid_calls() {
 	contender 'pg_uuidv7 uuid_generate_v7()' 'uuid_generate_v7()' "$pg_uuidv7"
 	contender 'uuidv7_mono()' 'uuidv7_mono()'
 	contender 'uuidv7_mono(interval)' "uuidv7_mono('1 hour'::interval)"
-
-	for sessions in 1 2; do
-		run_rounds call "$sessions" uuid_call_script
-		report -v sessions="$sessions" <<-'END'
-			\echo
-			\echo '### Per call, sessions at a time:' :sessions
-			\echo
-			\echo '`select count(f()) from generate_series(1,':rows')`, time per call in ns'
-			\echo
-			\echo '| function | median | min..max | whole query, to uuidv7_mono() | net of the empty call |'
-			\echo '|---|--:|--:|--:|--:|'
-			select format('| %s | %s | %s..%s | %s | %s |', name,
-			    round(median * 1e6 / :rows), round(min * 1e6 / :rows), round(max * 1e6 / :rows),
-			    ratio(median, mono),
-			    case when median <> empty then ratio(median - empty, mono - empty) else '-' end)
-			from result,
-			    median('call', :sessions, 'uuidv7_mono()') as mono,
-			    median('call', :sessions, 'empty C function') as empty
-			where test = 'call' and sessions = :sessions
-			order by place
-		END
-		report_absent
-	done
+	run_calls 'uuidv7_mono()'
 }
-
-# The call before the one that counts loads the library.
-uuid_call_script() {
-	printf 'select %s;\nselect count(%s) from generate_series(1,%s);\n' "${sql[$1]}" "${sql[$1]}" "$rows"
-}
-
-### Insert by default
 
 uuid_inserts() {
-	local name
 	no_contenders
 	contender 'bigint identity' 'bigint generated always as identity'
 	contender 'gen_random_uuid()' 'uuid default gen_random_uuid()'
 	contender 'core uuidv7()' 'uuid default pg_catalog.uuidv7()' "$core"
 	contender 'pg_uuidv7 uuid_generate_v7()' 'uuid default uuid_generate_v7()' "$pg_uuidv7"
 	contender 'uuidv7_mono()' 'uuid default uuidv7_mono()'
-
-	# Each has a table of its name.
-	for name in "${contenders[@]}"; do
-		query -c "create table \"$name\" (id ${sql[$name]} primary key, payload bigint)"
-	done
-	run_rounds insert 1 uuid_insert_script
-	report <<-'END'
-		\echo
-		\echo '### Insert of' :rows 'rows by default'
-		\echo
-		\echo '`insert into t(payload) select g from generate_series(1,':rows') g` into an empty table, after a checkpoint'
-		\echo
-		\echo '| primary key | median, s | min..max | to uuidv7_mono() | index |'
-		\echo '|---|--:|--:|--:|--:|'
-		select format('| %s | %s | %s..%s | %s | %s |', name,
-		    to_char(median / 1e3, 'FM990.00'), to_char(min / 1e3, 'FM990.00'), to_char(max / 1e3, 'FM990.00'),
-		    ratio(median, median('insert', 1, 'uuidv7_mono()')),
-		    pg_size_pretty(pg_indexes_size(quote_ident(name)::regclass)))
-		from result
-		where test = 'insert'
-		order by place
-	END
-	report_absent
-}
-
-uuid_insert_script() {
-	cat <<-END
-		truncate "$1";
-		checkpoint;
-		insert into "$1" (payload) select g from generate_series(1,$rows) g;
-	END
+	run_inserts 'uuidv7_mono()'
 }
 
 ### Key choice: counts, the same in every run, so one is enough
@@ -136,14 +69,14 @@ uuid_goals() {
 		\echo
 		\echo '### Goals'
 		\echo
-		select goal(format('whole query at least %sx faster than %s, sessions: %s', factor, name, sessions),
+		select goal_at_least(format('whole query at least %sx faster than %s, sessions: %s', factor, name, sessions),
 		    factor, median('call', sessions, name), median('call', sessions, 'uuidv7_mono()'))
 		from (values (5, 'core uuidv7()'), (4, 'gen_random_uuid()')) as g(factor, name),
 		    generate_series(1, 2) as sessions;
-		select goal(format('net of the empty call at least 15x faster than core uuidv7(), sessions: %s', sessions),
+		select goal_at_least(format('net of the empty call at least 15x faster than core uuidv7(), sessions: %s', sessions),
 		    15, median('call', sessions, 'core uuidv7()') - empty, median('call', sessions, 'uuidv7_mono()') - empty)
 		from generate_series(1, 2) as sessions, median('call', sessions, 'empty C function') as empty;
-		select goal('insert takes no longer than with core uuidv7()', 1,
+		select goal_at_least('insert takes no longer than with core uuidv7()', 1,
 		    median('insert', 1, 'core uuidv7()'), median('insert', 1, 'uuidv7_mono()'))
 	END
 }
