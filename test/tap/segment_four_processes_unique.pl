@@ -9,7 +9,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = idgen_node('main', conf => "max_connections = 520\nlog_statement = none\n");
+my $node = idgen_node('main', conf => "idgen.timeout = '120s'\nmax_connections = 520\nlog_statement = none\n");
 add_tag($node, 'order', 1000);
 add_tag($node, 'small', 10);
 $node->safe_psql('postgres', q{
