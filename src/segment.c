@@ -16,6 +16,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "nodes/primnodes.h"
 #include "portability/instr_time.h"
 #include "storage/ipc.h"
 #include "storage/proc.h"
@@ -157,6 +158,16 @@ find_ref(Oid relation, const char *tag)
 	return ref;
 }
 
+/* A parameter will not do: PL/pgSQL keeps an expression for other values. */
+static bool
+tag_is_constant(FmgrInfo *function)
+{
+	Node *call = function->fn_expr;
+
+	return call != NULL && IsA(call, FuncExpr) &&
+		   IsA(linitial(((FuncExpr *) call)->args), Const);
+}
+
 /* The ref of argument 0; for a constant, looked up once a query. */
 static TagRef *
 get_ref(FunctionCallInfo fcinfo)
@@ -168,7 +179,7 @@ get_ref(FunctionCallInfo fcinfo)
 		return ref;
 	get_tag(PG_GETARG_TEXT_PP(0), tag);
 	ref = find_ref(segment_find_relation(fcinfo), tag);
-	if (get_fn_expr_arg_stable(fcinfo->flinfo, 0))
+	if (tag_is_constant(fcinfo->flinfo))
 		fcinfo->flinfo->fn_extra = ref;
 	return ref;
 }
