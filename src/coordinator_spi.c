@@ -16,7 +16,6 @@
 #include "commands/extension.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "postmaster/bgworker.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -25,7 +24,6 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
-#include "utils/syscache.h"
 
 #include "compat.h"
 #include "coordinator.h"

@@ -129,6 +129,22 @@ get_tag(text *value, char *tag)
 	memcpy(tag, VARDATA_ANY(value), length);
 }
 
+/* Whether the slot is still the tag's; it may have been given to another. */
+static bool
+ref_is_current(TagRef *ref)
+{
+	return ref->slot != NULL &&
+		   pg_atomic_read_u64(&ref->slot->owner) == ref->owner;
+}
+
+static void
+renew_ref(TagRef *ref)
+{
+	if (!ref_is_current(ref))
+		ref->slot =
+			segment_slot(MyDatabaseId, ref->relation, ref->tag, &ref->owner);
+}
+
 static TagRef *
 find_ref(Oid relation, const char *tag)
 {
@@ -151,10 +167,7 @@ find_ref(Oid relation, const char *tag)
 		ref->slot = NULL;
 		ref->owner = 0;
 	}
-	if (ref->slot == NULL ||
-		pg_atomic_read_u64(&ref->slot->owner) != ref->owner)
-		ref->slot =
-			segment_slot(MyDatabaseId, relation, ref->tag, &ref->owner);
+	renew_ref(ref);
 	return ref;
 }
 
@@ -184,14 +197,20 @@ get_ref(FunctionCallInfo fcinfo)
 	return ref;
 }
 
-static long
-elapsed_ms(Wait *wait)
+static uint64
+elapsed_us(Wait *wait)
 {
 	instr_time now;
 
 	INSTR_TIME_SET_CURRENT(now);
 	INSTR_TIME_SUBTRACT(now, wait->start);
-	return (long) INSTR_TIME_GET_MILLISEC(now);
+	return INSTR_TIME_GET_MICROSEC(now);
+}
+
+static long
+elapsed_ms(Wait *wait)
+{
+	return (long) (elapsed_us(wait) / 1000);
 }
 
 static void
@@ -267,8 +286,8 @@ raise_timeout(WorkerState state)
 }
 
 /*
- * One turn of a wait for an open request: sleeps until an answer or for a while, and raises
- * the error for which there is no use in waiting on.
+ * One turn of a wait for an open request: sleeps until an answer or for a
+ * while, and raises the error for which there is no use in waiting on.
  */
 static void
 wait_turn(TagRef *ref, Wait *wait, SegmentVerdict *verdict)
@@ -287,16 +306,13 @@ wait_turn(TagRef *ref, Wait *wait, SegmentVerdict *verdict)
 									wait_event);
 	if (pg_atomic_read_u64(&slot->answered) >= wait->need)
 	{
-		SegmentVerdict answer;
-
 		LWLockAcquire(&shared->segments.lock, LW_SHARED);
-		answer = slot->verdict;
+		*verdict = slot->verdict;
 		LWLockRelease(&shared->segments.lock);
 		wait->need = pg_atomic_read_u64(&slot->answered) + 1;
-		*verdict = answer;
-		if (answer.sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
+		if (verdict->sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
 		{
-			raise_if_locked(ref, &answer, false);
+			raise_if_locked(ref, verdict, false);
 			ConditionVariableTimedSleep(&slot->answer,
 										LOCKED_RETRY_MS,
 										wait_event);
@@ -313,13 +329,9 @@ wait_turn(TagRef *ref, Wait *wait, SegmentVerdict *verdict)
 static void
 note_wait(SegmentSlot *slot, Wait *wait)
 {
-	instr_time now;
-	uint64 us;
+	uint64 us = elapsed_us(wait);
 	uint64 longest = pg_atomic_read_u64(&slot->longest_us);
 
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, wait->start);
-	us = INSTR_TIME_GET_MICROSEC(now);
 	pg_atomic_fetch_add_u64(&slot->waits, 1);
 	while (longest < us &&
 		   !pg_atomic_compare_exchange_u64(&slot->longest_us, &longest, us))
@@ -337,7 +349,7 @@ await_number(TagRef *ref, int64 *number)
 	wait_begin(&wait, ref->slot);
 	while (!segment_take(ref->slot, ref->owner, number, &due))
 	{
-		if (pg_atomic_read_u64(&ref->slot->owner) != ref->owner)
+		if (!ref_is_current(ref))
 			return false;
 		if (verdict.sqlstate != 0 &&
 			verdict.sqlstate != ERRCODE_LOCK_NOT_AVAILABLE)
@@ -429,11 +441,7 @@ wait_for_number(TagRef *ref)
 
 	do
 	{
-		if (pg_atomic_read_u64(&ref->slot->owner) != ref->owner)
-			ref->slot = segment_slot(MyDatabaseId,
-									 ref->relation,
-									 ref->tag,
-									 &ref->owner);
+		renew_ref(ref);
 	} while (!await_number_counted(ref, &number));
 	return number;
 }
@@ -444,11 +452,8 @@ prefetch(TagRef *ref)
 {
 	SegmentSlot *slot = ref->slot;
 
-	if (segment_has_next(slot) || pg_atomic_read_u64(&slot->requested) !=
-									  pg_atomic_read_u64(&slot->answered))
-		return;
-	segment_request(slot, true);
-	worker_wake(MyDatabaseId);
+	if (!segment_has_next(slot) && segment_request(slot, true))
+		worker_wake(MyDatabaseId);
 }
 
 Datum
@@ -518,11 +523,10 @@ wait_for_claim(TagRef *ref, bool is_set, int64 size)
 	result.size = size;
 	/* From here on the slot keeps its owner, which must still be the tag. */
 	pg_atomic_fetch_add_u32(waiter.count, 1);
-	if (pg_atomic_read_u64(&ref->slot->owner) != ref->owner)
+	if (!ref_is_current(ref))
 	{
 		stop_waiting(0, PointerGetDatum(&waiter));
-		ref->slot =
-			segment_slot(MyDatabaseId, ref->relation, ref->tag, &ref->owner);
+		renew_ref(ref);
 		return wait_for_claim(ref, is_set, size);
 	}
 	PG_ENSURE_ERROR_CLEANUP(stop_waiting, PointerGetDatum(&waiter));

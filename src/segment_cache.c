@@ -82,19 +82,24 @@ segment_take(SegmentSlot *slot, uint64 owner, int64 *number, bool *due)
 	return true;
 }
 
-/* Opens a request unless one is open; `refill` when it is for a number. */
-void
+/*
+ * Opens a request unless one is open, and returns whether it did; `refill` when
+ * it is for a number.
+ */
+bool
 segment_request(SegmentSlot *slot, bool refill)
 {
 	uint64 answered = pg_atomic_read_u64(&slot->answered);
 
 	if (pg_atomic_read_u64(&slot->requested) != answered)
-		return;
+		return false;
 	if (refill)
 		pg_atomic_write_u32(&slot->refill, 1);
 
 	/* Fails when somebody else has just opened it, which is as good. */
-	pg_atomic_compare_exchange_u64(&slot->requested, &answered, answered + 1);
+	return pg_atomic_compare_exchange_u64(&slot->requested,
+										  &answered,
+										  answered + 1);
 }
 
 /* From now on nobody takes a number until the worker has seen the row. */
@@ -275,7 +280,7 @@ assign_slot(SegmentSlot *slot, Oid database, Oid relation, const char *tag)
 }
 
 /*
- * The tag's slot and its owner number, made if need be. Raises 53200 when all
+ * The tag's slot and its owner number, made if need be. Raises 53000 when all
  * slots have sessions waiting at them.
  */
 SegmentSlot *

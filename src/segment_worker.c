@@ -74,21 +74,29 @@ set_verdict(SegmentVerdict *verdict,
 	strlcpy(verdict->hint, hint ? hint : "", sizeof(verdict->hint));
 }
 
+static SegmentSlot *
+claim_slot(SegmentClaim *claim)
+{
+	return &shared->segments.slots[claim->slot];
+}
+
 /* Takes the open requests of one table of this database into a pass. */
 static void
 collect(Pass *pass)
 {
 	Segments *segments = &shared->segments;
+	/* A slot that is added from now on is for the next pass. */
+	int slots = segments->slots_used;
 
 	memset(pass, 0, sizeof(Pass));
-	pass->orders = palloc(sizeof(Order) * SEGMENT_SLOTS);
+	pass->orders = palloc(sizeof(Order) * Max(slots, 1));
 	pass->claims = palloc(sizeof(SegmentClaim *) * SEGMENT_CLAIMS);
 	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < segments->slots_used; i++)
+	for (int i = 0; i < slots; i++)
 	{
 		SegmentSlot *slot = &segments->slots[i];
 		uint64 request = pg_atomic_read_u64(&slot->requested);
-		Order *order = &pass->orders[pass->count];
+		Order *order;
 
 		if (slot->database != MyDatabaseId ||
 			request == pg_atomic_read_u64(&slot->answered))
@@ -97,6 +105,7 @@ collect(Pass *pass)
 			pass->relation = slot->relation;
 		else if (pass->relation != slot->relation)
 			continue;
+		order = &pass->orders[pass->count++];
 		memset(order, 0, sizeof(Order));
 		order->slot = slot;
 		order->owner = pg_atomic_read_u64(&slot->owner);
@@ -110,7 +119,6 @@ collect(Pass *pass)
 		order->has_row = slot->has_row;
 		order->incarnation = slot->incarnation;
 		order->row_max_id = slot->row_max_id;
-		pass->count++;
 	}
 	for (int i = 0; i < SEGMENT_CLAIMS && pass->count > 0; i++)
 	{
@@ -119,7 +127,7 @@ collect(Pass *pass)
 		if (claim->state != CLAIM_OPEN)
 			continue;
 		for (int j = 0; j < pass->count; j++)
-			if (pass->orders[j].slot == &segments->slots[claim->slot] &&
+			if (pass->orders[j].slot == claim_slot(claim) &&
 				pass->orders[j].owner == claim->owner)
 			{
 				claim->state = CLAIM_TAKEN;
@@ -147,8 +155,7 @@ part(Pass *pass, int i)
 	alone->rows = &pass->rows[i];
 	alone->claims = palloc(sizeof(SegmentClaim *) * SEGMENT_CLAIMS);
 	for (int j = 0; j < pass->claim_count; j++)
-		if (&shared->segments.slots[pass->claims[j]->slot] ==
-			alone->orders[0].slot)
+		if (claim_slot(pass->claims[j]) == alone->orders[0].slot)
 			alone->claims[alone->claim_count++] = pass->claims[j];
 	return alone;
 }
@@ -180,7 +187,7 @@ plan_claims(Pass *pass, Order *order, SegmentRow *row)
 		int64 last = row->max_id + row->amount;
 		int64 size = claim->size;
 
-		if (&shared->segments.slots[claim->slot] != order->slot)
+		if (claim_slot(claim) != order->slot)
 			continue;
 		if (claim->is_set)
 		{
@@ -378,7 +385,7 @@ publish(Pass *pass, bool durable)
 		SegmentClaim *claim = pass->claims[i];
 
 		for (int j = 0; j < pass->count && claim->verdict.sqlstate == 0; j++)
-			if (&segments->slots[claim->slot] == pass->orders[j].slot &&
+			if (claim_slot(claim) == pass->orders[j].slot &&
 				(claim->start == 0 || !durable) &&
 				pass->orders[j].verdict.sqlstate != 0)
 				claim->verdict = pass->orders[j].verdict;

@@ -104,6 +104,17 @@ unix_ms_from_timestamptz(TimestampTz at)
 	return (at + UNIX_TO_PG_EPOCH_US) / US_PER_MS;
 }
 
+/* An id of that time's millisecond. Raises 22008 as above. */
+static pg_uuid_t *
+id_at(TimestampTz at, uint64 rand_a, uint64 rand_b)
+{
+	int64 unix_ms = unix_ms_from_timestamptz(at);
+	pg_uuid_t *id = palloc(sizeof(pg_uuid_t));
+
+	compose(id, unix_ms, rand_a, rand_b);
+	return id;
+}
+
 static TimestampTz
 timestamptz_from_unix_ms(int64 unix_ms)
 {
@@ -244,34 +255,22 @@ uuidv7_mono_shift(PG_FUNCTION_ARGS)
 Datum
 uuidv7_at(PG_FUNCTION_ARGS)
 {
-	int64 unix_ms = unix_ms_from_timestamptz(PG_GETARG_TIMESTAMPTZ(0));
-	pg_uuid_t *id = palloc(sizeof(pg_uuid_t));
-
-	compose(id,
-			unix_ms,
-			random_bits() & RAND_A_MASK,
-			random_bits() & RAND_B_MASK);
-	PG_RETURN_UUID_P(id);
+	PG_RETURN_UUID_P(id_at(PG_GETARG_TIMESTAMPTZ(0),
+						   random_bits() & RAND_A_MASK,
+						   random_bits() & RAND_B_MASK));
 }
 
 Datum
 uuidv7_floor(PG_FUNCTION_ARGS)
 {
-	int64 unix_ms = unix_ms_from_timestamptz(PG_GETARG_TIMESTAMPTZ(0));
-	pg_uuid_t *id = palloc(sizeof(pg_uuid_t));
-
-	compose(id, unix_ms, 0, 0);
-	PG_RETURN_UUID_P(id);
+	PG_RETURN_UUID_P(id_at(PG_GETARG_TIMESTAMPTZ(0), 0, 0));
 }
 
 Datum
 uuidv7_ceil(PG_FUNCTION_ARGS)
 {
-	int64 unix_ms = unix_ms_from_timestamptz(PG_GETARG_TIMESTAMPTZ(0));
-	pg_uuid_t *id = palloc(sizeof(pg_uuid_t));
-
-	compose(id, unix_ms, RAND_A_MASK, RAND_B_MASK);
-	PG_RETURN_UUID_P(id);
+	PG_RETURN_UUID_P(
+		id_at(PG_GETARG_TIMESTAMPTZ(0), RAND_A_MASK, RAND_B_MASK));
 }
 
 Datum

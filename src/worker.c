@@ -42,7 +42,6 @@ static BackgroundWorkerHandle *asked_handle = NULL;
 
 /* In a worker. */
 static volatile sig_atomic_t cancelled = false;
-static Oid own_database = InvalidOid;
 
 void
 workers_init(Workers *workers, int tranche)
@@ -228,7 +227,7 @@ note_cancel(SIGNAL_ARGS)
 static void
 leave(int code, Datum arg)
 {
-	forget_entry(own_database, MyProcPid);
+	forget_entry(MyDatabaseId, MyProcPid);
 }
 
 /* Whatever ALTER DATABASE or ALTER ROLE says. */
@@ -279,10 +278,7 @@ worker_begin(Oid database)
 	entry = find_entry(database);
 	mine = entry != NULL && (entry->database == InvalidOid || entry->pid == 0);
 	if (mine)
-	{
 		*entry = (WorkerEntry){database, MyProcPid, 0};
-		own_database = database;
-	}
 	LWLockRelease(&shared->workers.lock);
 	if (!mine)
 		proc_exit(0);
