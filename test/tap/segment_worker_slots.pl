@@ -20,6 +20,20 @@ $node->safe_psql('postgres', "CREATE DATABASE $_ TEMPLATE template_tags") foreac
 
 my $workers = q{SELECT count(*) FROM pg_stat_activity
     WHERE backend_type = 'idgen segment worker'};
+
+# More workers than one may have made room. A question about a tag that is not
+# there needs a worker and takes no number.
+sub fill_slots
+{
+    foreach my $database (@databases)
+    {
+        last if $node->safe_psql('postgres', $workers) >= 8;
+        $node->psql($database, q{SELECT segment_next('nobody')})
+            if worker_pid($node, $database) eq '';
+    }
+    return;
+}
+
 foreach my $round (1 .. 2)
 {
     my @sessions = map { psql_start($node, 'taker',
@@ -28,12 +42,14 @@ foreach my $round (1 .. 2)
     my @results = map { join ' ', psql_finish($_) } @sessions;
     is(scalar(grep { $_ eq '0 1000 ' } @results), 9, 'nine databases at once, eight slots')
         or diag join "\n", @results;
-    is($node->safe_psql('postgres', $workers), 8, 'eight workers are left');
+    fill_slots();
+    is($node->safe_psql('postgres', $workers), 8, 'all eight slots serve workers');
 }
 is($node->safe_psql($_, q{SELECT max(segment_next('order')) FROM generate_series(1, 1)}),
     2001, "$_ has its own numbers") foreach @databases;
 
 # All slots taken by workers that cannot leave: they are stopped.
+fill_slots();
 my ($without) = grep { worker_pid($node, $_) eq '' } @databases;
 my $left = 0;
 my @pids = split /\n/, $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity
