@@ -32,7 +32,8 @@ PG_CPPFLAGS = -DIDGEN_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden
 
 # install comes first: it leaves the extension to the others.
-REGRESS = install catalog uuidv7 clock plans segment privileges
+REGRESS = install catalog uuidv7 clock plans segment segment_tags \
+	segment_own_locks privileges
 REGRESS_OPTS = --temp-instance=tmp_check --temp-config=test/regress.conf \
 	--no-locale
 ISOLATION = $(basename $(notdir $(wildcard test/isolation/specs/*.spec)))

@@ -127,6 +127,8 @@ COMMENT ON COLUMN id_segment.system_id IS
 COMMENT ON COLUMN id_segment.timeline IS
 'timeline of the server of the last reservation';
 
+/* Not keyed by numbers alone: it must be able to hold blocks that overlap, and
+   what a subscription brings from a server that issues the same tag. */
 CREATE TABLE segment_log (
     biz_tag text COLLATE "C" NOT NULL,
     incarnation uuid NOT NULL,
@@ -134,7 +136,7 @@ CREATE TABLE segment_log (
     end_id bigint NOT NULL,
     proc text NOT NULL,
     allocated_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    PRIMARY KEY (biz_tag, incarnation, start_id)
+    PRIMARY KEY (biz_tag, incarnation, start_id, allocated_at, proc)
 );
 COMMENT ON TABLE segment_log IS
 'the blocks that were reserved; written unless idgen.segment_log is off, kept for idgen.segment_log_retention';
@@ -156,32 +158,35 @@ AS 'MODULE_PATHNAME', 'id_segment_guard'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
 REVOKE ALL ON FUNCTION id_segment_guard() FROM PUBLIC;
 COMMENT ON FUNCTION id_segment_guard() IS
-'trigger: max_id never goes down (22023; kept in silence where a replication worker would lower it), a changed tag is a new incarnation, and after a change of the table the worker looks at the rows before another number is taken';
+'trigger: max_id never goes down (22023; kept in silence where a replication worker would lower it), a changed tag is a new incarnation, and no number of a changed row is issued before the change is committed or rolled back';
 
 /* Each row, not each statement, since a subscription has no statements. */
-CREATE TRIGGER id_segment_guard BEFORE UPDATE OR DELETE ON id_segment
+CREATE TRIGGER id_segment_guard BEFORE UPDATE ON id_segment
+FOR EACH ROW EXECUTE FUNCTION id_segment_guard();
+CREATE TRIGGER id_segment_change AFTER UPDATE OR DELETE ON id_segment
 FOR EACH ROW EXECUTE FUNCTION id_segment_guard();
 CREATE TRIGGER id_segment_truncate AFTER TRUNCATE ON id_segment
 FOR EACH STATEMENT EXECUTE FUNCTION id_segment_guard();
 ALTER TABLE id_segment ENABLE ALWAYS TRIGGER id_segment_guard;
+ALTER TABLE id_segment ENABLE ALWAYS TRIGGER id_segment_change;
 ALTER TABLE id_segment ENABLE ALWAYS TRIGGER id_segment_truncate;
 
 CREATE VIEW segment_overlap AS
-SELECT a.biz_tag, a.incarnation, a.start_id, a.end_id,
-       b.start_id AS other_start_id, b.end_id AS other_end_id
-FROM segment_log a
-JOIN segment_log b
-  ON b.biz_tag = a.biz_tag AND b.incarnation = a.incarnation
- AND b.start_id > a.start_id AND b.start_id <= a.end_id;
+SELECT * FROM (
+    SELECT biz_tag, incarnation, start_id, end_id, max(end_id) OVER (
+        PARTITION BY biz_tag, incarnation ORDER BY start_id, end_id
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS taken_to
+    FROM segment_log) blocks
+WHERE start_id <= taken_to;
 GRANT SELECT ON segment_overlap TO PUBLIC;
 COMMENT ON VIEW segment_overlap IS
-'blocks of segment_log that overlap: must be empty';
+'blocks of segment_log that overlap one before: must be empty';
 COMMENT ON COLUMN segment_overlap.biz_tag IS 'the tag';
 COMMENT ON COLUMN segment_overlap.incarnation IS 'the tag''s incarnation';
-COMMENT ON COLUMN segment_overlap.start_id IS 'first number of the one block';
-COMMENT ON COLUMN segment_overlap.end_id IS 'last number of the one block';
-COMMENT ON COLUMN segment_overlap.other_start_id IS 'first number of the other block';
-COMMENT ON COLUMN segment_overlap.other_end_id IS 'last number of the other block';
+COMMENT ON COLUMN segment_overlap.start_id IS 'first number of the block';
+COMMENT ON COLUMN segment_overlap.end_id IS 'last number of the block';
+COMMENT ON COLUMN segment_overlap.taken_to IS
+'last number of the blocks that start before it';
 
 /* Segments: functions. They reach the tables without the caller's rights, so
    who may use them is for the administrator to say. */

@@ -18,18 +18,33 @@ SELECT segment_next(repeat('x', 63));
 \echo :SQLSTATE
 SELECT segment_next(NULL) IS NULL AS null_in_null_out,
        segment_alloc(NULL) IS NULL AS alloc_too,
-       segment_set(NULL, 1) IS NULL AS set_too;
+       segment_set(NULL, 1) IS NULL AS set_too,
+       segment_set('order', NULL) IS NULL AS and_set_to_null;
 SELECT segment_alloc('order', 0);
 \echo :SQLSTATE
 SELECT segment_alloc('order', -1);
 \echo :SQLSTATE
+SELECT segment_alloc('', 5);
+\echo :SQLSTATE
+SELECT segment_alloc(repeat('é', 32));
+\echo :SQLSTATE
+SELECT segment_alloc('nobody');
+\echo :SQLSTATE
 SELECT segment_set('order', 0);
+\echo :SQLSTATE
+SELECT segment_set('order', -9223372036854775808);
+\echo :SQLSTATE
+SELECT segment_set('', 5);
+\echo :SQLSTATE
+SELECT segment_set('nobody', 5);
 \echo :SQLSTATE
 SELECT max_id FROM id_segment;
 
 -- Blocks for a client, of a given size and of the step.
 SELECT * FROM segment_alloc('order', 7);
 SELECT * FROM segment_alloc('order');
+SELECT * FROM segment_alloc('order', NULL);
+SELECT * FROM segment_alloc(size => 3, biz_tag => 'order');
 SELECT * FROM segment_alloc('order', 2147483647);
 SELECT segment_next('order');
 
@@ -52,7 +67,24 @@ INSERT INTO id_segment (biz_tag, max_id) VALUES ('bad', -1);
 \echo :SQLSTATE
 INSERT INTO id_segment (biz_tag) VALUES (repeat('x', 64));
 \echo :SQLSTATE
+UPDATE id_segment SET step = 0 WHERE biz_tag = 'order';
+\echo :SQLSTATE
 \set VERBOSITY default
+DO $$
+BEGIN
+    UPDATE id_segment SET max_id = NULL WHERE biz_tag = 'order';
+EXCEPTION WHEN OTHERS THEN
+    RAISE NOTICE 'max_id NULL: %', SQLSTATE;
+END $$;
+DO $$
+BEGIN
+    UPDATE id_segment SET biz_tag = NULL WHERE biz_tag = 'order';
+EXCEPTION WHEN OTHERS THEN
+    RAISE NOTICE 'biz_tag NULL: %', SQLSTATE;
+END $$;
+INSERT INTO id_segment (biz_tag, step) VALUES ('order', 1000)
+ON CONFLICT (biz_tag) DO UPDATE SET step = excluded.step;
+SELECT segment_next('order');
 INSERT INTO id_segment (biz_tag, step) VALUES ('huge', 1000000000);
 SELECT segment_next('huge');
 SELECT max_id FROM id_segment WHERE biz_tag = 'huge';
@@ -67,6 +99,13 @@ SELECT segment_next('end');
 SELECT segment_alloc('end', 1);
 \echo :SQLSTATE
 SELECT max_id FROM id_segment WHERE biz_tag = 'end';
+SELECT segment_set('end', 9223372036854775807);
+\echo :SQLSTATE
+INSERT INTO id_segment (biz_tag) VALUES ('last');
+SELECT segment_set('last', 9223372036854775807);
+SELECT segment_next('last');
+SELECT segment_next('last');
+\echo :SQLSTATE
 
 -- max_id does not go down; where a subscription would lower it, it stays.
 UPDATE id_segment SET max_id = 1 WHERE biz_tag = 'huge';
@@ -76,6 +115,30 @@ SET LOCAL session_replication_role = replica;
 UPDATE id_segment SET max_id = 1, step = 7 WHERE biz_tag = 'huge';
 COMMIT;
 SELECT max_id, step FROM id_segment WHERE biz_tag = 'huge';
+
+-- In a transaction that sets it and rolls back, it is set all the same.
+INSERT INTO id_segment (biz_tag, step) VALUES ('set', 10);
+BEGIN;
+SELECT segment_set('set', 100);
+ROLLBACK;
+SELECT segment_next('set');
+SELECT max_id FROM id_segment WHERE biz_tag = 'set';
+
+-- What is done to the table as a whole keeps the numbers in shared memory.
+VACUUM FULL id_segment;
+SELECT segment_next('set');
+ALTER TABLE id_segment ADD note text;
+SELECT segment_next('set');
+ALTER TABLE id_segment DROP note;
+SELECT segment_next('set');
+-- A change that is rolled back does so too.
+BEGIN;
+UPDATE id_segment SET max_id = 500 WHERE biz_tag = 'set';
+ROLLBACK;
+SELECT segment_next('set');
+-- Another incarnation, made by hand, does not.
+UPDATE id_segment SET incarnation = gen_random_uuid() WHERE biz_tag = 'set';
+SELECT segment_next('set') > 109 AS above;
 
 -- Raised by hand: what was cached is given up.
 UPDATE id_segment SET max_id = 5000000000 WHERE biz_tag = 'huge';
@@ -186,6 +249,21 @@ SELECT segment_next('b');
 SELECT segment_alloc('a');
 \echo :SQLSTATE
 SELECT segment_next('c');
+CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+'BEGIN NEW.biz_tag := ''x''; RETURN NEW; END';
+SELECT segment_alloc('a');
+\echo :SQLSTATE
+CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+'BEGIN PERFORM public.segment_next(''c''); RETURN NEW; END';
+SELECT segment_alloc('a');
+\echo :SQLSTATE
+-- One that lowers it after the guard has let it through.
+CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+'BEGIN NEW.max_id := 0; RETURN NEW; END';
+ALTER TRIGGER refuse ON id_segment RENAME TO zz_refuse;
+UPDATE id_segment SET max_id = max_id + 1 WHERE biz_tag = 'a';
+\echo :SQLSTATE
+ALTER TRIGGER zz_refuse ON id_segment RENAME TO refuse;
 DROP TRIGGER refuse ON id_segment;
 SELECT segment_alloc('a');
 CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -205,19 +283,46 @@ DROP TRIGGER refuse ON id_segment;
 DROP FUNCTION refuse();
 SELECT segment_alloc('a');
 
+-- An owner who drops the CHECK gets an error for it.
+BEGIN;
+ALTER TABLE id_segment DROP CONSTRAINT id_segment_step_check;
+UPDATE id_segment SET step = 0 WHERE biz_tag = 'a';
+COMMIT;
+SELECT segment_alloc('a');
+\echo :SQLSTATE
+UPDATE id_segment SET step = 10 WHERE biz_tag = 'a';
+ALTER TABLE id_segment ADD CONSTRAINT id_segment_step_check CHECK (step BETWEEN 1 AND 1000000000);
+
 -- The log, and the view that finds what must not be.
 SELECT count(*) > 0 AS logged FROM segment_log;
 SELECT count(*) FROM segment_overlap;
 INSERT INTO segment_log (biz_tag, incarnation, start_id, end_id, proc)
 SELECT biz_tag, incarnation, start_id + 1, end_id, 'negative'
 FROM segment_log WHERE biz_tag = 'row' AND start_id = 1;
-SELECT biz_tag, start_id, other_start_id FROM segment_overlap;
+SELECT biz_tag, start_id, taken_to FROM segment_overlap;
 DELETE FROM segment_log WHERE proc = 'negative';
 SELECT count(*) FROM segment_overlap;
 
 -- The view of what is in shared memory.
 SELECT biz_tag, block_start, block_end, next_id, step, issued, blocks, last_error
 FROM segment_status WHERE biz_tag IN ('own', 'c') ORDER BY biz_tag;
+
+-- Numbers of blocks that were given up do not count as issued.
+INSERT INTO id_segment (biz_tag, step) VALUES ('count', 10);
+SELECT count(segment_next('count')) FROM generate_series(1, 6);
+DO $$
+BEGIN
+    FOR attempt IN 1..6000 LOOP
+        IF (SELECT next_block_start FROM segment_status WHERE biz_tag = 'count') IS NOT NULL THEN
+            RETURN;
+        END IF;
+        PERFORM pg_sleep(0.01);
+    END LOOP;
+    RAISE 'no prefetch in a minute';
+END $$;
+SELECT segment_set('count', 1000);
+SELECT segment_next('count');
+SELECT issued, blocks FROM segment_status WHERE biz_tag = 'count';
 
 -- A trigger is not to be called.
 SELECT id_segment_guard();

@@ -28,7 +28,7 @@ typedef struct SegmentRow
 } SegmentRow;
 
 /* coordinator_spi.c; all inside a transaction of the caller's */
-extern bool coordinator_open(Oid relation);
+extern const char *coordinator_open(Oid relation);
 extern void coordinator_lock_rows(SegmentRow *rows, int count);
 extern void coordinator_raise_rows(SegmentRow *rows, int count, bool log);
 extern void coordinator_prune_log(int keep_minutes);

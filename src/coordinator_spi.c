@@ -60,32 +60,32 @@ owner_of(Oid relation)
 
 /*
  * Begins work on the tables. Then follow coordinator_close(), the commit, and
- * coordinator_restore_role(). False when the tables are not there, or somebody
- * holds a lock on them.
+ * coordinator_restore_role(). Returns NULL, or the name of the table that is
+ * not there or that somebody holds a lock on.
  */
-bool
+const char *
 coordinator_open(Oid relation)
 {
 	Oid log;
 
 	if (!ConditionalLockRelationOid(relation, RowExclusiveLock))
-		return false;
+		return "id_segment";
 	segment_table = own_table(relation);
 	if (segment_table == NULL)
-		return false;
+		return "id_segment";
 	log = get_relname_relid("segment_log", get_rel_namespace(relation));
 	if (!OidIsValid(log) || !ConditionalLockRelationOid(log, RowExclusiveLock))
-		return false;
+		return "segment_log";
 	log_table = own_table(log);
 	if (log_table == NULL)
-		return false;
+		return "segment_log";
 	GetUserIdAndSecContext(&caller_role, &caller_context);
 	SetUserIdAndSecContext(owner_of(relation),
 						   caller_context | SECURITY_RESTRICTED_OPERATION |
 							   SECURITY_NOFORCE_RLS);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	return true;
+	return NULL;
 }
 
 void
@@ -157,7 +157,9 @@ find_row(SegmentRow *rows, int count, const char *tag)
 	for (int i = 0; i < count; i++)
 		if (strcmp(rows[i].tag, tag) == 0)
 			return &rows[i];
-	elog(ERROR, "tag \"%s\" was not asked for", tag);
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("a trigger changed a tag to \"%s\"", tag)));
 	return NULL;
 }
 

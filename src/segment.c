@@ -60,48 +60,34 @@ typedef struct Wait
 	uint64 need; /* the first answer that is not older than the call */
 } Wait;
 
-/*
- * The table may have changed, in whichever way: nobody takes a number of it
- * until the worker has looked at the row.
- */
 static void
 relation_changed(Datum arg, Oid relation)
 {
-	if (relation != segment_relation && relation != InvalidOid)
-		return;
-	segment_relation_valid = false;
-	segment_suspend_all(MyDatabaseId, segment_relation);
-}
-
-/* For every process that may be the first to hear of a change of the table. */
-void
-segment_listen(Oid relation)
-{
-	static bool listening = false;
-
-	shared_get();
-	segment_relation = relation;
-	segment_relation_valid = true;
-	if (!listening)
-		CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
-	listening = true;
+	if (relation == segment_relation || relation == InvalidOid)
+		segment_relation_valid = false;
 }
 
 /* The table beside the function that is being called. */
 Oid
 segment_find_relation(FunctionCallInfo fcinfo)
 {
+	static bool listening = false;
 	Oid relation;
 
 	if (segment_relation_valid)
 		return segment_relation;
+	shared_get();
+	if (!listening)
+		CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
+	listening = true;
 	relation = get_relname_relid("id_segment",
 								 get_func_namespace(fcinfo->flinfo->fn_oid));
 	if (!OidIsValid(relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table id_segment of extension \"idgen\" is gone")));
-	segment_listen(relation);
+	segment_relation = relation;
+	segment_relation_valid = true;
 	return relation;
 }
 
@@ -111,6 +97,11 @@ check_can_reserve(const char *command)
 	PreventCommandIfReadOnly(command);
 	PreventCommandIfParallelMode(command);
 	PreventCommandDuringRecovery(command);
+	if (segment_worker_is_here())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a trigger of id_segment cannot call %s", command),
+				 errdetail("It runs in the worker that would answer.")));
 }
 
 /* Copies a tag out; raises 22023 for one that no row can have. */

@@ -10,11 +10,11 @@
 #include "segment_cache.h"
 
 /* segment.c */
-extern void segment_listen(Oid relation);
 extern Oid segment_find_relation(FunctionCallInfo fcinfo);
 
 /* segment_worker.c */
-extern bool segment_worker_at_work; /* what triggers see is the worker's */
+extern bool segment_worker_is_here(void);
+extern bool segment_worker_raises_rows(void);
 
 /* segment_row.c */
 extern void segment_check_uncommitted(Oid relation, const char *tag);

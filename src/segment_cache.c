@@ -103,28 +103,12 @@ segment_request(SegmentSlot *slot, bool refill)
 }
 
 /* From now on nobody takes a number until the worker has seen the row. */
-void
-segment_suspend(SegmentSlot *slot)
+static void
+suspend(SegmentSlot *slot)
 {
 	/* In this order: see segment_resume(). */
 	pg_atomic_fetch_add_u64(&slot->asks, 1);
 	pg_atomic_fetch_or_u64(&slot->word, WORD_SUSPENDED);
-}
-
-/* The slots of one table. */
-void
-segment_suspend_all(Oid database, Oid relation)
-{
-	Segments *segments = &shared->segments;
-
-	/* Unlocked reads: a slot that changes hands meanwhile starts afresh. */
-	for (int i = 0; i < segments->slots_used; i++)
-	{
-		SegmentSlot *slot = &segments->slots[i];
-
-		if (slot->database == database && slot->relation == relation)
-			segment_suspend(slot);
-	}
 }
 
 /*
@@ -231,6 +215,37 @@ find_slot(Oid database, Oid relation, const char *tag)
 	return NULL;
 }
 
+/* For one whose row has changed, before that is committed. */
+void
+segment_suspend_tag(Oid database, Oid relation, const char *tag)
+{
+	Segments *segments = &shared->segments;
+	SegmentSlot *slot;
+
+	LWLockAcquire(&segments->lock, LW_SHARED);
+	slot = find_slot(database, relation, tag);
+	if (slot != NULL)
+		suspend(slot);
+	LWLockRelease(&segments->lock);
+}
+
+/* For a whole table. */
+void
+segment_suspend_all(Oid database, Oid relation)
+{
+	Segments *segments = &shared->segments;
+
+	LWLockAcquire(&segments->lock, LW_SHARED);
+	for (int i = 0; i < segments->slots_used; i++)
+	{
+		SegmentSlot *slot = &segments->slots[i];
+
+		if (slot->database == database && slot->relation == relation)
+			suspend(slot);
+	}
+	LWLockRelease(&segments->lock);
+}
+
 /* An unused slot, else the one whose last use is longest ago. */
 static SegmentSlot *
 free_slot(void)
@@ -259,7 +274,7 @@ assign_slot(SegmentSlot *slot, Oid database, Oid relation, const char *tag)
 	uint64 word;
 
 	/* First nobody can take; then the owner changes; then it is let go. */
-	segment_suspend(slot);
+	suspend(slot);
 	word = pg_atomic_read_u64(&slot->word);
 	pg_atomic_write_u64(&slot->owner, 0);
 	pg_memory_barrier();

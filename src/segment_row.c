@@ -8,28 +8,32 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/multixact.h"
+#include "access/relscan.h"
 #include "access/subtrans.h"
 #include "access/table.h"
-#include "access/transam.h"
 #include "access/xact.h"
+#include "catalog/pg_collation.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
+#include "executor/tuptable.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "storage/procarray.h"
-#include "catalog/pg_collation.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
-#include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/uuid.h"
 
 #include "compat.h"
 #include "segment.h"
+#include "shared.h"
 
 SQL_FUNCTION(id_segment_guard);
 
@@ -44,14 +48,9 @@ trigger_data(FunctionCallInfo fcinfo)
 }
 
 static Datum
-field(HeapTuple tuple, TupleDesc desc, const char *name)
+field(HeapTuple tuple, TupleDesc desc, const char *name, bool *is_null)
 {
-	bool is_null;
-	Datum value = heap_getattr(tuple, SPI_fnumber(desc, name), desc, &is_null);
-
-	if (is_null)
-		elog(ERROR, "column %s is null", name);
-	return value;
+	return heap_getattr(tuple, SPI_fnumber(desc, name), desc, is_null);
 }
 
 static HeapTuple
@@ -68,66 +67,138 @@ replace_field(HeapTuple tuple, TupleDesc desc, const char *name, Datum value)
 									 &is_null);
 }
 
-/* For an update: what may be stored of it. */
-static HeapTuple
-guard_update(HeapTuple old, HeapTuple new, TupleDesc desc)
+/* What the two versions of an updated row have in a column. */
+typedef struct Change
 {
-	int64 old_max = DatumGetInt64(field(old, desc, "max_id"));
-	int64 new_max = DatumGetInt64(field(new, desc, "max_id"));
-	char *old_tag = TextDatumGetCString(field(old, desc, "biz_tag"));
-	char *new_tag = TextDatumGetCString(field(new, desc, "biz_tag"));
+	Datum old;
+	Datum new;
+	bool is_null; /* the new one; for the column's NOT NULL to refuse */
+} Change;
 
-	if (strcmp(old_tag, new_tag) != 0)
-		new = replace_field(new,
+static Change
+change_of(TriggerData *trigger, const char *name)
+{
+	TupleDesc desc = RelationGetDescr(trigger->tg_relation);
+	Change change;
+	bool old_is_null;
+
+	change.old = field(trigger->tg_trigtuple, desc, name, &old_is_null);
+	change.new = field(trigger->tg_newtuple, desc, name, &change.is_null);
+	return change;
+}
+
+static bool
+same_tag(Change tag)
+{
+	return strcmp(TextDatumGetCString(tag.old),
+				  TextDatumGetCString(tag.new)) == 0;
+}
+
+/* BEFORE UPDATE: what is to be stored. */
+static HeapTuple
+guard_update(TriggerData *trigger)
+{
+	TupleDesc desc = RelationGetDescr(trigger->tg_relation);
+	Change tag = change_of(trigger, "biz_tag");
+	Change max_id = change_of(trigger, "max_id");
+	HeapTuple row = trigger->tg_newtuple;
+
+	if (tag.is_null || max_id.is_null)
+		return row;
+	if (!same_tag(tag))
+		row = replace_field(row,
 							desc,
 							"incarnation",
 							DirectFunctionCall1(gen_random_uuid, (Datum) 0));
-	if (new_max >= old_max)
-		return new;
-	if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
-		return replace_field(new, desc, "max_id", Int64GetDatum(old_max));
-	ereport(ERROR,
+	if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA &&
+		DatumGetInt64(max_id.new) < DatumGetInt64(max_id.old))
+		row = replace_field(row, desc, "max_id", max_id.old);
+	return row;
+}
+
+/*
+ * AFTER UPDATE: whether what is cached of the row is in doubt. Raises 22023
+ * for a lowered max_id, whichever trigger did it.
+ */
+static bool
+row_has_changed(TriggerData *trigger)
+{
+	Change tag = change_of(trigger, "biz_tag");
+	Change max_id = change_of(trigger, "max_id");
+	Change incarnation = change_of(trigger, "incarnation");
+	int64 old_max = DatumGetInt64(max_id.old);
+	int64 new_max = DatumGetInt64(max_id.new);
+
+	if (new_max < old_max)
+		ereport(
+			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("max_id of tag \"%s\" cannot be lowered from " INT64_FORMAT
 					" to " INT64_FORMAT,
-					old_tag,
+					TextDatumGetCString(tag.old),
 					old_max,
 					new_max),
 			 errdetail("Numbers up to it may have been issued."),
 			 errhint("To begin anew, delete the row and insert it again.")));
+	return new_max != old_max || !same_tag(tag) ||
+		   memcmp(DatumGetUUIDP(incarnation.old),
+				  DatumGetUUIDP(incarnation.new),
+				  sizeof(pg_uuid_t)) != 0;
+}
+
+/* AFTER: the row is changed already, and locked until that is committed. */
+static void
+suspend_changed(TriggerData *trigger)
+{
+	Relation relation = trigger->tg_relation;
+	bool is_null;
+	Datum tag;
+
+	/* Without shared memory no session has a number of it. */
+	if (segment_worker_raises_rows() || !shared_attach())
+		return;
+	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
+	{
+		segment_suspend_all(MyDatabaseId, RelationGetRelid(relation));
+		return;
+	}
+	tag = field(trigger->tg_trigtuple,
+				RelationGetDescr(relation),
+				"biz_tag",
+				&is_null);
+	segment_suspend_tag(MyDatabaseId,
+						RelationGetRelid(relation),
+						TextDatumGetCString(tag));
 }
 
 /*
- * BEFORE UPDATE OR DELETE of each row, AFTER TRUNCATE: max_id never goes down,
- * and what is cached of the table is in doubt from the commit on. Where a
- * subscription brings a lower max_id the greater one stays, in silence, so
- * that replication goes on. A row with another tag is another incarnation.
+ * BEFORE UPDATE of each row: where a subscription brings a lower max_id the
+ * greater one stays, in silence, so that replication goes on. A row with
+ * another tag is another incarnation.
+ *
+ * AFTER UPDATE, DELETE, TRUNCATE: max_id never goes down; and no number of the
+ * tag is handed out any more until the worker has seen the row again. It must
+ * have locked it for that, which it cannot before this transaction has ended,
+ * in whichever way and session.
  */
 Datum
 id_segment_guard(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = trigger_data(fcinfo);
 
-	if (!segment_worker_at_work)
-	{
-		segment_listen(RelationGetRelid(trigger->tg_relation));
-		CacheInvalidateRelcache(trigger->tg_relation);
-	}
-	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
-		PG_RETURN_POINTER(
-			guard_update(trigger->tg_trigtuple,
-						 trigger->tg_newtuple,
-						 RelationGetDescr(trigger->tg_relation)));
-	PG_RETURN_POINTER(trigger->tg_trigtuple);
+	if (TRIGGER_FIRED_BEFORE(trigger->tg_event))
+		PG_RETURN_POINTER(guard_update(trigger));
+	if (!TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ||
+		row_has_changed(trigger))
+		suspend_changed(trigger);
+	PG_RETURN_POINTER(NULL);
 }
 
-/* The newest version of a tag's row, committed or not. */
+/* All versions of a tag's row, of whichever transaction. */
 typedef struct RowScan
 {
 	Relation relation;
 	SysScanDesc scan;
-	SnapshotData dirty;
-	HeapTuple tuple; /* NULL: there is none */
 } RowScan;
 
 /* False, and nothing to close, when the table is locked by somebody else. */
@@ -139,7 +210,6 @@ row_open(RowScan *row, Oid relation, const char *tag)
 	if (!ConditionalLockRelationOid(relation, AccessShareLock))
 		return false;
 	row->relation = table_open(relation, NoLock);
-	InitDirtySnapshot(row->dirty);
 	ScanKeyInit(&key,
 				SPI_fnumber(RelationGetDescr(row->relation), "biz_tag"),
 				BTEqualStrategyNumber,
@@ -149,10 +219,25 @@ row_open(RowScan *row, Oid relation, const char *tag)
 	row->scan = systable_beginscan(row->relation,
 								   primary_key_index(row->relation),
 								   true,
-								   &row->dirty,
+								   SnapshotAny,
 								   1,
 								   &key);
-	row->tuple = systable_getnext(row->scan);
+	return true;
+}
+
+/* The next version's header, as it was at one moment. */
+static bool
+row_next(RowScan *row, HeapTupleHeaderData *header)
+{
+	HeapTuple tuple = systable_getnext(row->scan);
+	Buffer buffer;
+
+	if (tuple == NULL)
+		return false;
+	buffer = ((BufferHeapTupleTableSlot *) row->scan->slot)->buffer;
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	*header = *tuple->t_data;
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	return true;
 }
 
@@ -163,25 +248,28 @@ row_close(RowScan *row)
 	table_close(row->relation, AccessShareLock);
 }
 
+static bool
+is_running(TransactionId xid)
+{
+	return TransactionIdIsCurrentTransactionId(xid) ||
+		   TransactionIdIsInProgress(xid);
+}
+
 /* Raises 55000 for a tag whose row is there, but not committed. */
 void
 segment_check_uncommitted(Oid relation, const char *tag)
 {
 	RowScan row;
-	TransactionId maker = InvalidTransactionId;
+	HeapTupleHeaderData version;
+	bool in_the_making = false;
 
 	if (!row_open(&row, relation, tag))
 		return;
-	if (row.tuple != NULL)
-	{
-		TransactionId xmin = HeapTupleHeaderGetXmin(row.tuple->t_data);
-
-		if (TransactionIdIsCurrentTransactionId(xmin) ||
-			TransactionIdIsValid(row.dirty.xmin))
-			maker = xmin;
-	}
+	while (row_next(&row, &version))
+		if (is_running(HeapTupleHeaderGetXmin(&version)))
+			in_the_making = true;
 	row_close(&row);
-	if (TransactionIdIsValid(maker))
+	if (in_the_making)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("tag \"%s\" is not committed yet", tag),
@@ -191,27 +279,18 @@ segment_check_uncommitted(Oid relation, const char *tag)
 }
 
 static void
-add_pid(StringInfo pids, int pid, bool *own)
-{
-	if (pid == MyProcPid)
-		*own = true;
-	if (pid != 0)
-		appendStringInfo(pids, "%s%d", pids->len > 0 ? ", " : "", pid);
-}
-
-static void
-add_xid(StringInfo pids, TransactionId xid, bool *own)
+add_xid(List **pids, TransactionId xid)
 {
 	if (TransactionIdIsCurrentTransactionId(xid))
-		add_pid(pids, MyProcPid, own);
+		*pids = list_append_unique_int(*pids, MyProcPid);
 	else if (TransactionIdIsInProgress(xid))
-		add_pid(pids,
-				BackendXidGetPid(SubTransGetTopmostTransaction(xid)),
-				own);
+		*pids = list_append_unique_int(
+			*pids,
+			BackendXidGetPid(SubTransGetTopmostTransaction(xid)));
 }
 
 static void
-add_row_lockers(StringInfo pids, HeapTupleHeader row, bool *own)
+add_row_lockers(List **pids, HeapTupleHeader row)
 {
 	TransactionId xmax = HeapTupleHeaderGetRawXmax(row);
 	MultiXactMember *members;
@@ -220,7 +299,7 @@ add_row_lockers(StringInfo pids, HeapTupleHeader row, bool *own)
 	if (!(row->t_infomask & HEAP_XMAX_IS_MULTI))
 	{
 		if (TransactionIdIsNormal(xmax))
-			add_xid(pids, xmax, own);
+			add_xid(pids, xmax);
 		return;
 	}
 	count = GetMultiXactIdMembers(xmax,
@@ -228,33 +307,63 @@ add_row_lockers(StringInfo pids, HeapTupleHeader row, bool *own)
 								  false,
 								  HEAP_XMAX_IS_LOCKED_ONLY(row->t_infomask));
 	for (int i = 0; i < count; i++)
-		add_xid(pids, members[i].xid, own);
+		add_xid(pids, members[i].xid);
 }
 
-/* The processes that hold the table or the tag's row, this one among them? */
+/* The processes that hold a table in a way that stops the worker. */
+static void
+add_table_lockers(List **pids, Oid relation)
+{
+	LOCKTAG tag;
+	Relation opened;
+
+	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relation);
+	for (VirtualTransactionId *holder =
+			 GetLockConflicts(&tag, RowExclusiveLock, NULL);
+		 VirtualTransactionIdIsValid(*holder);
+		 holder++)
+		*pids =
+			list_append_unique_int(*pids, virtual_transaction_pid(*holder));
+	/* Conflicts of one's own are not among those. */
+	if (!ConditionalLockRelationOid(relation, AccessShareLock))
+		return;
+	opened = table_open(relation, NoLock);
+	if (CheckRelationLockedByMe(opened, ShareLock, true))
+		*pids = list_append_unique_int(*pids, MyProcPid);
+	table_close(opened, AccessShareLock);
+}
+
+/*
+ * The processes that hold a table or the tag's row, this one among them? As in
+ * pg_blocking_pids(), a prepared transaction counts as process 0.
+ */
 char *
 segment_lockers(Oid relation, const char *tag, bool *own)
 {
-	StringInfoData pids;
-	LOCKTAG table;
+	List *pids = NIL;
+	Oid log = get_relname_relid("segment_log", get_rel_namespace(relation));
 	RowScan row;
+	HeapTupleHeaderData version;
+	StringInfoData text;
+	ListCell *cell;
 
-	*own = false;
-	initStringInfo(&pids);
-	SET_LOCKTAG_RELATION(table, MyDatabaseId, relation);
-	for (VirtualTransactionId *holder =
-			 GetLockConflicts(&table, RowExclusiveLock, NULL);
-		 VirtualTransactionIdIsValid(*holder);
-		 holder++)
-		add_pid(&pids, virtual_transaction_pid(*holder), own);
+	add_table_lockers(&pids, relation);
+	if (OidIsValid(log))
+		add_table_lockers(&pids, log);
 	if (row_open(&row, relation, tag))
 	{
-		/* Conflicts of one's own are not among those. */
-		if (CheckRelationLockedByMe(row.relation, ShareLock, true))
-			add_pid(&pids, MyProcPid, own);
-		if (row.tuple != NULL)
-			add_row_lockers(&pids, row.tuple->t_data, own);
+		while (row_next(&row, &version))
+			add_row_lockers(&pids, &version);
 		row_close(&row);
 	}
-	return pids.len > 0 ? pids.data : pstrdup("unknown");
+	*own = list_member_int(pids, MyProcPid);
+	initStringInfo(&text);
+	foreach (cell, pids)
+		appendStringInfo(&text,
+						 "%s%d%s",
+						 text.len > 0 ? ", " : "",
+						 lfirst_int(cell),
+						 lfirst_int(cell) == 0 ? " (prepared transaction)"
+											   : "");
+	return text.len > 0 ? text.data : pstrdup("unknown");
 }

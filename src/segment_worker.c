@@ -10,10 +10,13 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/ipc.h"
 #include "storage/proc.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -34,7 +37,7 @@ typedef struct Order
 	uint64 owner;
 	uint64 request; /* what to answer */
 	uint64 asks;
-	uint32 waiting;
+	int waiting;
 	bool refill; /* somebody wants a number, now or soon */
 	bool suspended;
 	bool has_row;
@@ -59,7 +62,41 @@ typedef struct Pass
 
 extern PGDLLEXPORT void segment_worker_main(Datum arg);
 
-bool segment_worker_at_work = false;
+static bool is_worker = false;    /* this process */
+static bool raising_rows = false; /* its own statement is running */
+
+/*
+ * The pass that is being served, for before_shmem_exit. Not on the stack: an
+ * error that nobody catches has unwound it by then.
+ */
+static Pass current_pass;
+static bool serving = false;
+
+/* Whether triggers fire in the worker, which cannot serve itself. */
+bool
+segment_worker_is_here(void)
+{
+	return is_worker;
+}
+
+/* Whether it is the worker's own change of a row that fires a trigger. */
+bool
+segment_worker_raises_rows(void)
+{
+	return raising_rows &&
+		   DatumGetInt32(OidFunctionCall0(F_PG_TRIGGER_DEPTH)) == 1;
+}
+
+/* Cuts between characters, not in one. */
+static void
+copy_text(char *to, size_t size, const char *from)
+{
+	int length = from == NULL ? 0 : strlen(from);
+
+	length = pg_mbcliplen(from, length, size - 1);
+	memcpy(to, from, length);
+	to[length] = '\0';
+}
 
 static void
 set_verdict(SegmentVerdict *verdict,
@@ -69,9 +106,9 @@ set_verdict(SegmentVerdict *verdict,
 			const char *hint)
 {
 	verdict->sqlstate = sqlstate;
-	strlcpy(verdict->message, message, sizeof(verdict->message));
-	strlcpy(verdict->detail, detail ? detail : "", sizeof(verdict->detail));
-	strlcpy(verdict->hint, hint ? hint : "", sizeof(verdict->hint));
+	copy_text(verdict->message, sizeof(verdict->message), message);
+	copy_text(verdict->detail, sizeof(verdict->detail), detail);
+	copy_text(verdict->hint, sizeof(verdict->hint), hint);
 }
 
 static SegmentSlot *
@@ -115,7 +152,7 @@ collect(Pass *pass)
 		order->suspended =
 			(pg_atomic_read_u64(&slot->word) & WORD_SUSPENDED) != 0;
 		order->refill = pg_atomic_exchange_u32(&slot->refill, 0) != 0;
-		order->waiting = pg_atomic_read_u32(&slot->waiting);
+		order->waiting = (int) pg_atomic_read_u32(&slot->waiting);
 		order->has_row = slot->has_row;
 		order->incarnation = slot->incarnation;
 		order->row_max_id = slot->row_max_id;
@@ -228,37 +265,49 @@ plan_order(Pass *pass, Order *order, SegmentRow *row)
 	int64 rest;
 	int64 numbers;
 
+	if (row->state == ROW_LOCKED)
+	{
+		/* Perhaps to be changed: what is suspended must stay so. */
+		order->suspended = false;
+		set_verdict(&order->verdict,
+					ERRCODE_LOCK_NOT_AVAILABLE,
+					psprintf("tag \"%s\" is locked", row->tag),
+					NULL,
+					NULL);
+		return;
+	}
 	order->drop =
 		order->has_row &&
 		(row->state == ROW_MISSING || row->max_id != order->row_max_id ||
 		 memcmp(&row->incarnation, &order->incarnation, sizeof(pg_uuid_t)) !=
 			 0);
-	switch (row->state)
+	if (row->state == ROW_MISSING)
 	{
-		case ROW_MISSING:
-			set_verdict(&order->verdict,
-						ERRCODE_NO_DATA,
-						psprintf("tag \"%s\" does not exist", row->tag),
-						NULL,
-						"Insert a row with this biz_tag into id_segment.");
-			return;
-		case ROW_LOCKED:
-			set_verdict(&order->verdict,
-						ERRCODE_LOCK_NOT_AVAILABLE,
-						psprintf("tag \"%s\" is locked", row->tag),
-						NULL,
-						NULL);
-			return;
-		case ROW_OURS:
-			break;
+		set_verdict(&order->verdict,
+					ERRCODE_NO_DATA,
+					psprintf("tag \"%s\" does not exist", row->tag),
+					NULL,
+					"Insert a row with this biz_tag into id_segment.");
+		return;
+	}
+	/* The table has a CHECK, which its owner can drop. */
+	if (row->step < 1)
+	{
+		set_verdict(&order->verdict,
+					ERRCODE_INVALID_PARAMETER_VALUE,
+					psprintf("step of tag \"%s\" must be at least 1, not %d",
+							 row->tag,
+							 row->step),
+					NULL,
+					NULL);
+		return;
 	}
 	plan_claims(pass, order, row);
 	if (!order->refill || (!order->drop && segment_has_next(order->slot)))
 		return;
 	rest = PG_INT64_MAX - row->max_id - row->amount;
-	numbers = row->step;
-	if (order->waiting > numbers)
-		numbers *= (order->waiting + numbers - 1) / numbers;
+	/* As many blocks as those who wait need. */
+	numbers = row->step * (int64) Max(1, (order->waiting - 1) / row->step + 1);
 	numbers = Min(numbers, Min(rest, SEGMENT_BLOCK_MAX));
 	if (numbers == 0)
 	{
@@ -273,21 +322,23 @@ plan_order(Pass *pass, Order *order, SegmentRow *row)
 static bool
 reserve(Pass *pass)
 {
+	const char *locked;
 	bool durable;
 	int settings;
 
 	StartTransactionCommand();
 	settings = NewGUCNestLevel();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	if (!coordinator_open(pass->relation))
+	locked = coordinator_open(pass->relation);
+	if (locked != NULL)
 	{
-		/* Dropped, or locked: by whom, the callers find out. */
+		/* Or dropped. By whom, the callers find out. */
 		for (int i = 0; i < pass->count; i++)
 		{
 			pass->orders[i].suspended = false; /* nobody saw the row */
 			set_verdict(&pass->orders[i].verdict,
 						ERRCODE_LOCK_NOT_AVAILABLE,
-						"table id_segment is locked",
+						psprintf("table %s is locked", locked),
 						NULL,
 						NULL);
 		}
@@ -297,9 +348,9 @@ reserve(Pass *pass)
 	coordinator_lock_rows(pass->rows, pass->count);
 	for (int i = 0; i < pass->count; i++)
 		plan_order(pass, &pass->orders[i], &pass->rows[i]);
-	segment_worker_at_work = true;
+	raising_rows = true;
 	coordinator_raise_rows(pass->rows, pass->count, idgen_segment_log);
-	segment_worker_at_work = false;
+	raising_rows = false;
 	coordinator_close();
 	PopActiveSnapshot();
 	/* What a trigger of the owner's has set must not reach the commit. */
@@ -310,36 +361,80 @@ reserve(Pass *pass)
 }
 
 /*
- * The pass that is being served, for before_shmem_exit. Not on the stack: an
- * error that nobody catches has unwound it by then.
+ * Opens again what was collected and not answered. `in_doubt` when the rows
+ * have been raised, but the blocks must not be used.
  */
-static Pass current_pass;
-static bool serving = false;
-
-/* What was collected and not answered is open again, for the next worker. */
 static void
-reopen(int code, Datum arg)
+put_back(Pass *pass, bool in_doubt)
 {
-	if (!serving)
-		return;
 	LWLockAcquire(&shared->segments.lock, LW_EXCLUSIVE);
-	for (int i = 0; i < current_pass.claim_count; i++)
+	for (int i = 0; i < pass->claim_count; i++)
 	{
-		SegmentClaim *claim = current_pass.claims[i];
+		SegmentClaim *claim = pass->claims[i];
 
-		if (claim->state == CLAIM_TAKEN)
-			claim->state = CLAIM_OPEN;
-		else if (claim->state == CLAIM_ABANDONED)
+		if (claim->state == CLAIM_ABANDONED)
 			claim->state = CLAIM_FREE;
+		if (claim->state != CLAIM_TAKEN)
+			continue;
+		claim->state = CLAIM_OPEN;
+		if (!in_doubt || !claim->is_set)
+			continue;
+		/* To try again would be to set it back. */
+		claim->state = CLAIM_DONE;
+		set_verdict(&claim->verdict,
+					ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					"the change was interrupted while it was committed",
+					NULL,
+					"See max_id in id_segment.");
+	}
+	for (int i = 0; i < pass->count; i++)
+	{
+		Order *order = &pass->orders[i];
+		SegmentSlot *slot = order->slot;
+
+		if (pg_atomic_read_u64(&slot->owner) != order->owner)
+			continue;
+		if (order->refill)
+			pg_atomic_write_u32(&slot->refill, 1);
+		if (in_doubt && !order->drop && slot->has_row)
+			slot->row_max_id += pass->rows[i].amount;
 	}
 	LWLockRelease(&shared->segments.lock);
-	for (int i = 0; i < current_pass.count; i++)
-		ConditionVariableBroadcast(&current_pass.orders[i].slot->answer);
+	for (int i = 0; i < pass->count; i++)
+		ConditionVariableBroadcast(&pass->orders[i].slot->answer);
+}
+
+/*
+ * When the worker has left: what nobody waits for is forgotten, since nobody
+ * would wake another worker for it; a later call asks again.
+ */
+static void
+leave_requests(int code, Datum arg)
+{
+	Segments *segments;
+
+	if (shared == NULL)
+		return;
+	if (serving)
+		put_back(&current_pass, false);
+	segments = &shared->segments;
+	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < segments->slots_used; i++)
+	{
+		SegmentSlot *slot = &segments->slots[i];
+
+		if (slot->database == MyDatabaseId &&
+			pg_atomic_read_u32(&slot->waiting) == 0 &&
+			pg_atomic_read_u32(&slot->claiming) == 0)
+			pg_atomic_write_u64(&slot->answered,
+								pg_atomic_read_u64(&slot->requested));
+	}
+	LWLockRelease(&segments->lock);
 }
 
 /* Gives the outcome of a pass to the slots, the claims, and who waits. */
 static void
-publish(Pass *pass, bool durable)
+publish(Pass *pass)
 {
 	Segments *segments = &shared->segments;
 
@@ -350,18 +445,11 @@ publish(Pass *pass, bool durable)
 		SegmentSlot *slot = order->slot;
 		SegmentRow *row = &pass->rows[i];
 
-		if (!durable)
-			set_verdict(&order->verdict,
-						ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-						"the reservation was interrupted while it was "
-						"committed",
-						NULL,
-						"Try again.");
 		if (pg_atomic_read_u64(&slot->owner) != order->owner)
 			continue;
 		if (order->drop)
 			slot->has_row = false;
-		if (row->state != ROW_MISSING && durable)
+		if (row->state == ROW_OURS)
 		{
 			slot->has_row = true;
 			slot->incarnation = row->incarnation;
@@ -370,7 +458,7 @@ publish(Pass *pass, bool durable)
 		}
 		if (order->suspended || order->drop)
 			segment_resume(slot, order->asks, !order->drop);
-		if (order->block > 0 && durable)
+		if (order->block > 0)
 			segment_publish(slot,
 							row->max_id + row->amount - order->block + 1,
 							order->block,
@@ -386,8 +474,7 @@ publish(Pass *pass, bool durable)
 
 		for (int j = 0; j < pass->count && claim->verdict.sqlstate == 0; j++)
 			if (claim_slot(claim) == pass->orders[j].slot &&
-				(claim->start == 0 || !durable) &&
-				pass->orders[j].verdict.sqlstate != 0)
+				claim->start == 0 && pass->orders[j].verdict.sqlstate != 0)
 				claim->verdict = pass->orders[j].verdict;
 		claim->state =
 			claim->state == CLAIM_ABANDONED ? CLAIM_FREE : CLAIM_DONE;
@@ -426,7 +513,10 @@ reset(Pass *pass)
 	for (int i = 0; i < pass->count; i++)
 	{
 		memset(&pass->orders[i].verdict, 0, sizeof(SegmentVerdict));
+		pass->orders[i].drop = false;
 		pass->orders[i].block = 0;
+		pass->rows[i].state = ROW_MISSING;
+		pass->rows[i].amount = 0;
 	}
 	for (int i = 0; i < pass->claim_count; i++)
 	{
@@ -458,21 +548,20 @@ serve(Pass *pass)
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		FlushErrorState();
-		segment_worker_at_work = false;
+		raising_rows = false;
 		AbortCurrentTransaction();
 		failed = true;
-		if (pass->count == 1)
-			fail(pass, error);
+		fail(pass, error);
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
-	if (failed && pass->count > 1)
-	{
+	if (failed ? worker_interrupted() : !durable)
+		put_back(pass, !failed);
+	else if (failed && pass->count > 1)
 		for (int i = 0; i < pass->count; i++)
 			serve(part(pass, i));
-		return;
-	}
-	publish(pass, durable || failed);
+	else
+		publish(pass);
 	CHECK_FOR_INTERRUPTS();
 }
 
@@ -487,7 +576,7 @@ prune(Oid relation)
 	{
 		StartTransactionCommand();
 		PushActiveSnapshot(GetTransactionSnapshot());
-		if (coordinator_open(relation))
+		if (coordinator_open(relation) == NULL)
 		{
 			coordinator_prune_log(idgen_segment_log_retention);
 			coordinator_close();
@@ -517,8 +606,10 @@ segment_worker_main(Datum arg)
 	TimestampTz last_prune = 0;
 	bool stay = true;
 
+	is_worker = true;
+	/* Registered first, so called last, when a new worker can be asked for. */
+	before_shmem_exit(leave_requests, 0);
 	worker_begin(DatumGetObjectId(arg));
-	before_shmem_exit(reopen, 0);
 	context = AllocSetContextCreate(TopMemoryContext,
 									"idgen segment worker",
 									ALLOCSET_DEFAULT_SIZES);

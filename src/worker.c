@@ -16,6 +16,9 @@
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
+#include "replication/syncrep.h"
+#include "replication/walsender.h"
+#include "replication/walsender_private.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
@@ -36,6 +39,9 @@
 
 /* How often a waiting worker looks whether its database is wanted. */
 #define LOOK_MS 1000
+
+/* How often it looks whether a standby has the commit, at least. */
+#define STANDBY_LOOK_MS 64
 
 /* In the process that asked for a worker: to end it if it never came. */
 static BackgroundWorkerHandle *asked_handle = NULL;
@@ -282,36 +288,18 @@ worker_begin(Oid database)
 	LWLockRelease(&shared->workers.lock);
 	if (!mine)
 		proc_exit(0);
+	/* Who asked for room gets some; if he needs more he asks again. */
+	pg_atomic_write_u32(&shared->workers.make_room, 0);
 	before_shmem_exit(leave, 0);
 }
 
-/* Before each pass. False when the worker should not work: a standby. */
-bool
-worker_pass_begin(void)
+static void
+reload_if_asked(void)
 {
-	/* A cancel is for the pass that it meets. */
-	cancelled = false;
-	QueryCancelPending = false;
-	CHECK_FOR_INTERRUPTS();
-	if (ConfigReloadPending)
-	{
-		ConfigReloadPending = false;
-		ProcessConfigFile(PGC_SIGHUP);
-	}
-	return !RecoveryInProgress();
-}
-
-/*
- * Commits. False when a cancel or SIGTERM came meanwhile: the wait for a
- * standby may have been cut short, so what was reserved must not be used.
- */
-bool
-worker_commit(void)
-{
-	/* Flush even with synchronous_commit off, which then means local. */
-	ForceSyncCommit();
-	CommitTransactionCommand();
-	return !cancelled && !ProcDiePending;
+	if (!ConfigReloadPending)
+		return;
+	ConfigReloadPending = false;
+	ProcessConfigFile(PGC_SIGHUP);
 }
 
 /* Somebody who wants the database for himself waits for all to leave it. */
@@ -328,6 +316,92 @@ database_is_wanted(void)
 	return false;
 }
 
+/* Before each pass. False when the worker should leave. */
+bool
+worker_pass_begin(void)
+{
+	/* A cancel is for the pass that it meets. */
+	cancelled = false;
+	QueryCancelPending = false;
+	CHECK_FOR_INTERRUPTS();
+	reload_if_asked();
+	return !RecoveryInProgress() && !database_is_wanted();
+}
+
+/* A cancel or SIGTERM has come since the pass began. */
+bool
+worker_interrupted(void)
+{
+	return cancelled || ProcDiePending;
+}
+
+static bool
+standby_has(XLogRecPtr commit, int mode)
+{
+	XLogRecPtr reached;
+
+	LWLockAcquire(SyncRepLock, LW_SHARED);
+	reached = WalSndCtl->lsn[mode];
+	LWLockRelease(SyncRepLock);
+	return reached >= commit;
+}
+
+/*
+ * Waits for the synchronous standby as a commit does, but never so that the
+ * database cannot be dropped. False when the wait was given up.
+ */
+static bool
+wait_for_standby(XLogRecPtr commit, int level)
+{
+	int mode = level == SYNCHRONOUS_COMMIT_REMOTE_WRITE ? SYNC_REP_WAIT_WRITE
+			   : level == SYNCHRONOUS_COMMIT_REMOTE_APPLY
+				   ? SYNC_REP_WAIT_APPLY
+				   : SYNC_REP_WAIT_FLUSH;
+	long pause_ms = 1;
+
+	while (max_wal_senders > 0 && SyncRepStandbyNames[0] != '\0' &&
+		   !standby_has(commit, mode))
+	{
+		if (worker_interrupted() ||
+			(pause_ms == STANDBY_LOOK_MS && database_is_wanted()))
+			return false;
+		WaitLatch(MyLatch,
+				  WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+				  pause_ms,
+				  WAIT_EVENT_SYNC_REP);
+		ResetLatch(MyLatch);
+		reload_if_asked();
+		pause_ms = Min(2 * pause_ms, STANDBY_LOOK_MS);
+	}
+	return true;
+}
+
+/*
+ * Commits. False when it is in doubt whether that is durable: the wait for a
+ * standby was cut short, so what was reserved must not be used.
+ */
+bool
+worker_commit(void)
+{
+	XLogRecPtr last = XactLastCommitEnd;
+	int level = synchronous_commit;
+
+	/* Here without a standby, but flushed even with synchronous_commit off. */
+	set_config_option("synchronous_commit",
+					  "local",
+					  PGC_USERSET,
+					  PGC_S_SESSION,
+					  GUC_ACTION_LOCAL,
+					  true,
+					  0,
+					  false);
+	ForceSyncCommit();
+	CommitTransactionCommand();
+	return XactLastCommitEnd == last ||
+		   level <= SYNCHRONOUS_COMMIT_LOCAL_FLUSH ||
+		   wait_for_standby(XactLastCommitEnd, level);
+}
+
 /* Waits for work. False when the worker should leave. */
 bool
 worker_wait(long timeout_ms)
@@ -336,8 +410,7 @@ worker_wait(long timeout_ms)
 
 	if (wait_event == 0)
 		wait_event = wait_event_new("IdgenWorkerMain");
-	if (pg_atomic_exchange_u32(&shared->workers.make_room, 0) != 0 ||
-		database_is_wanted())
+	if (pg_atomic_exchange_u32(&shared->workers.make_room, 0) != 0)
 		return false;
 	WaitLatch(MyLatch,
 			  WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,

@@ -42,6 +42,7 @@ extern void worker_give_up(Oid database);
 extern int worker_pid(Oid database);
 extern void worker_begin(Oid database);
 extern bool worker_pass_begin(void);
+extern bool worker_interrupted(void);
 extern bool worker_commit(void);
 extern bool worker_wait(long timeout_ms);
 

@@ -11,7 +11,8 @@ use Test::More;
 
 our @EXPORT = qw(idgen_node needs_preload psql_start psql_finish busy_pid
     sqlstate_of crash_postmaster not_rising add_tag take worker_pid worker_gone
-    next_landed waits_for reconfigure call_loop numbers_in repeats);
+    next_landed waits_for reconfigure standby_away standby_back call_loop
+    numbers_in repeats);
 
 # Whether this major can give idgen shared memory only by preloading.
 sub needs_preload
@@ -181,6 +182,32 @@ sub reconfigure
     $node->reload;
     return $node->poll_query_until('postgres',
         "SELECT pg_conf_load_time() > '$before'");
+}
+
+# Has every commit wait for a synchronous standby that is not there. Until one
+# does, the server has not heard of it.
+sub standby_away
+{
+    my ($node) = @_;
+    reconfigure($node, synchronous_standby_names => 'nobody');
+    my $commits = PostgreSQL::Test::Utils::tempdir . '/commits';
+    append_to_file($commits, "CREATE TABLE IF NOT EXISTS written (n serial);\n"
+        . "INSERT INTO written DEFAULT VALUES;\n" x 10000);
+    my $session = call_loop($node, 'commits', $commits, "$commits.out");
+    ok(waits_for($node, 'commits', "'SyncRep'"), 'commits wait for a standby');
+    $node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'commits'});
+    $session->finish;
+    return;
+}
+
+# ... and no longer.
+sub standby_back
+{
+    my ($node) = @_;
+    reconfigure($node, synchronous_standby_names => '');
+    return $node->poll_query_until('postgres', q{SELECT count(*) = 0
+        FROM pg_stat_activity WHERE wait_event = 'SyncRep'});
 }
 
 # Starts psql on many statements, one a line of the file, up to the first that
