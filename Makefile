@@ -20,6 +20,7 @@ OBJS = \
 	src/random.o \
 	src/segment.o \
 	src/segment_cache.o \
+	src/segment_plan.o \
 	src/segment_row.o \
 	src/segment_status.o \
 	src/segment_worker.o \

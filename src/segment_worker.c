@@ -11,7 +11,6 @@
 
 #include "access/xact.h"
 #include "fmgr.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/ipc.h"
@@ -26,39 +25,10 @@
 #include "coordinator.h"
 #include "guc.h"
 #include "segment.h"
+#include "segment_pass.h"
 #include "shared.h"
 
 #define PRUNE_EVERY_MS (60 * 60 * 1000)
-
-/* A tag's part of a pass. */
-typedef struct Order
-{
-	SegmentSlot *slot;
-	uint64 owner;
-	uint64 request; /* what to answer */
-	uint64 asks;
-	int waiting;
-	bool refill; /* somebody wants a number, now or soon */
-	bool suspended;
-	bool has_row;
-	pg_uuid_t incarnation;
-	int64 row_max_id;
-
-	/* found by the pass */
-	bool drop;   /* the slot's blocks are no longer good */
-	int64 block; /* numbers for the slot; 0: none */
-	SegmentVerdict verdict;
-} Order;
-
-typedef struct Pass
-{
-	Oid relation;
-	int count;
-	Order *orders;
-	SegmentRow *rows; /* of the same indexes */
-	int claim_count;
-	SegmentClaim **claims;
-} Pass;
 
 extern PGDLLEXPORT void segment_worker_main(Datum arg);
 
@@ -87,34 +57,33 @@ segment_worker_raises_rows(void)
 		   DatumGetInt32(OidFunctionCall0(F_PG_TRIGGER_DEPTH)) == 1;
 }
 
-/* Cuts between characters, not in one. */
-static void
-copy_text(char *to, size_t size, const char *from)
+static int
+open_claims(void)
 {
-	int length = from == NULL ? 0 : strlen(from);
+	Segments *segments = &shared->segments;
+	int count = 0;
 
-	length = pg_mbcliplen(from, length, size - 1);
-	memcpy(to, from, length);
-	to[length] = '\0';
+	LWLockAcquire(&segments->lock, LW_SHARED);
+	for (int i = 0; i < SEGMENT_CLAIMS; i++)
+		if (segments->claims[i].state == CLAIM_OPEN &&
+			claim_slot(&segments->claims[i])->database == MyDatabaseId)
+			count++;
+	LWLockRelease(&segments->lock);
+	return count;
 }
 
+/*
+ * Callers whom a pass has served come back one by one. So that the first does
+ * not get a flush of his own, and the others the next, waits until as many
+ * claims are open as were served, or none came for a millisecond.
+ */
 static void
-set_verdict(SegmentVerdict *verdict,
-			int sqlstate,
-			const char *message,
-			const char *detail,
-			const char *hint)
+gather(int expected)
 {
-	verdict->sqlstate = sqlstate;
-	copy_text(verdict->message, sizeof(verdict->message), message);
-	copy_text(verdict->detail, sizeof(verdict->detail), detail);
-	copy_text(verdict->hint, sizeof(verdict->hint), hint);
-}
+	int open = open_claims();
 
-static SegmentSlot *
-claim_slot(SegmentClaim *claim)
-{
-	return &shared->segments.slots[claim->slot];
+	while (open > 0 && open < expected && worker_pause())
+		open = open_claims();
 }
 
 /* Takes the open requests of one table of this database into a pass. */
@@ -197,127 +166,6 @@ part(Pass *pass, int i)
 	return alone;
 }
 
-static void
-exhausted(SegmentVerdict *verdict, SegmentRow *row, int64 amount)
-{
-	set_verdict(verdict,
-				ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-				psprintf("tag \"%s\" is exhausted", row->tag),
-				psprintf("max_id is " INT64_FORMAT " of at most " INT64_FORMAT
-						 "; wanted: " INT64_FORMAT ".",
-						 row->max_id,
-						 PG_INT64_MAX,
-						 amount),
-				"Use another tag.");
-}
-
-/*
- * What the claims of a row add to its amount, each given its place. A claim
- * for which there is no room fails alone.
- */
-static void
-plan_claims(Pass *pass, Order *order, SegmentRow *row)
-{
-	for (int i = 0; i < pass->claim_count; i++)
-	{
-		SegmentClaim *claim = pass->claims[i];
-		int64 last = row->max_id + row->amount;
-		int64 size = claim->size;
-
-		if (claim_slot(claim) != order->slot)
-			continue;
-		if (claim->is_set)
-		{
-			if (claim->size <= last)
-				set_verdict(
-					&claim->verdict,
-					ERRCODE_INVALID_PARAMETER_VALUE,
-					psprintf("tag \"%s\" cannot be set back to " INT64_FORMAT,
-							 row->tag,
-							 claim->size),
-					psprintf("Numbers up to " INT64_FORMAT " are reserved.",
-							 last),
-					"Choose a greater number.");
-			else
-			{
-				row->amount += claim->size - 1 - last;
-				order->drop = true;
-			}
-			continue;
-		}
-		if (size == 0)
-			size = row->step;
-		if (size > PG_INT64_MAX - last)
-		{
-			exhausted(&claim->verdict, row, size);
-			continue;
-		}
-		claim->start = last + 1;
-		claim->end = last + size;
-		row->amount += size;
-	}
-}
-
-/* Fills in order->drop, order->block and row->amount from what was found. */
-static void
-plan_order(Pass *pass, Order *order, SegmentRow *row)
-{
-	int64 rest;
-	int64 numbers;
-
-	if (row->state == ROW_LOCKED)
-	{
-		/* Perhaps to be changed: what is suspended must stay so. */
-		order->suspended = false;
-		set_verdict(&order->verdict,
-					ERRCODE_LOCK_NOT_AVAILABLE,
-					psprintf("tag \"%s\" is locked", row->tag),
-					NULL,
-					NULL);
-		return;
-	}
-	order->drop =
-		order->has_row &&
-		(row->state == ROW_MISSING || row->max_id != order->row_max_id ||
-		 memcmp(&row->incarnation, &order->incarnation, sizeof(pg_uuid_t)) !=
-			 0);
-	if (row->state == ROW_MISSING)
-	{
-		set_verdict(&order->verdict,
-					ERRCODE_NO_DATA,
-					psprintf("tag \"%s\" does not exist", row->tag),
-					NULL,
-					"Insert a row with this biz_tag into id_segment.");
-		return;
-	}
-	/* The table has a CHECK, which its owner can drop. */
-	if (row->step < 1)
-	{
-		set_verdict(&order->verdict,
-					ERRCODE_INVALID_PARAMETER_VALUE,
-					psprintf("step of tag \"%s\" must be at least 1, not %d",
-							 row->tag,
-							 row->step),
-					NULL,
-					NULL);
-		return;
-	}
-	plan_claims(pass, order, row);
-	if (!order->refill || (!order->drop && segment_has_next(order->slot)))
-		return;
-	rest = PG_INT64_MAX - row->max_id - row->amount;
-	/* As many blocks as those who wait need. */
-	numbers = row->step * (int64) Max(1, (order->waiting - 1) / row->step + 1);
-	numbers = Min(numbers, Min(rest, SEGMENT_BLOCK_MAX));
-	if (numbers == 0)
-	{
-		exhausted(&order->verdict, row, 1);
-		return;
-	}
-	order->block = numbers;
-	row->amount += numbers;
-}
-
 /* Reserves what the pass wants, in one transaction. May raise anything. */
 static bool
 reserve(Pass *pass)
@@ -336,18 +184,18 @@ reserve(Pass *pass)
 		for (int i = 0; i < pass->count; i++)
 		{
 			pass->orders[i].suspended = false; /* nobody saw the row */
-			set_verdict(&pass->orders[i].verdict,
-						ERRCODE_LOCK_NOT_AVAILABLE,
-						psprintf("table %s is locked", locked),
-						NULL,
-						NULL);
+			segment_set_verdict(&pass->orders[i].verdict,
+								ERRCODE_LOCK_NOT_AVAILABLE,
+								psprintf("table %s is locked", locked),
+								NULL,
+								NULL);
 		}
 		AbortCurrentTransaction();
 		return true;
 	}
 	coordinator_lock_rows(pass->rows, pass->count);
 	for (int i = 0; i < pass->count; i++)
-		plan_order(pass, &pass->orders[i], &pass->rows[i]);
+		segment_plan(pass, &pass->orders[i], &pass->rows[i]);
 	raising_rows = true;
 	coordinator_raise_rows(pass->rows, pass->count, idgen_segment_log);
 	raising_rows = false;
@@ -381,11 +229,12 @@ put_back(Pass *pass, bool in_doubt)
 			continue;
 		/* To try again would be to set it back. */
 		claim->state = CLAIM_DONE;
-		set_verdict(&claim->verdict,
-					ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					"the change was interrupted while it was committed",
-					NULL,
-					"See max_id in id_segment.");
+		segment_set_verdict(
+			&claim->verdict,
+			ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+			"the change was interrupted while it was committed",
+			NULL,
+			"See max_id in id_segment.");
 	}
 	for (int i = 0; i < pass->count; i++)
 	{
@@ -490,11 +339,11 @@ fail(Pass *pass, ErrorData *error)
 {
 	for (int i = 0; i < pass->count; i++)
 	{
-		set_verdict(&pass->orders[i].verdict,
-					error->sqlerrcode,
-					error->message,
-					error->detail,
-					error->hint);
+		segment_set_verdict(&pass->orders[i].verdict,
+							error->sqlerrcode,
+							error->message,
+							error->detail,
+							error->hint);
 		pass->orders[i].block = 0;
 		pass->orders[i].drop = pass->orders[i].suspended;
 		pass->rows[i].state = ROW_MISSING;
@@ -604,6 +453,7 @@ segment_worker_main(Datum arg)
 	MemoryContext context;
 	TimestampTz last_work = GetCurrentTimestamp();
 	TimestampTz last_prune = 0;
+	int claims_served = 0; /* by the last pass */
 	bool stay = true;
 
 	is_worker = true;
@@ -622,6 +472,7 @@ segment_worker_main(Datum arg)
 		if (!worker_pass_begin())
 			break;
 		SetCurrentStatementStartTimestamp();
+		gather(claims_served);
 		collect(pass);
 		if (pass->count > 0)
 		{
@@ -629,6 +480,7 @@ segment_worker_main(Datum arg)
 			serving = true;
 			serve(pass);
 			serving = false;
+			claims_served = pass->claim_count;
 			pgstat_report_stat(true);
 			pgstat_report_activity(STATE_IDLE, NULL);
 			last_work = GetCurrentTimestamp();

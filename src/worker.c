@@ -402,20 +402,39 @@ worker_commit(void)
 		   wait_for_standby(XactLastCommitEnd, level);
 }
 
-/* Waits for work. False when the worker should leave. */
-bool
-worker_wait(long timeout_ms)
+static uint32
+wait_event_main(void)
 {
 	static uint32 wait_event = 0;
 
 	if (wait_event == 0)
 		wait_event = wait_event_new("IdgenWorkerMain");
+	return wait_event;
+}
+
+/* Waits until somebody wakes the worker. False when nobody did for 1 ms. */
+bool
+worker_pause(void)
+{
+	int events = WaitLatch(MyLatch,
+						   WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						   1,
+						   wait_event_main());
+
+	ResetLatch(MyLatch);
+	return (events & WL_LATCH_SET) != 0 && !worker_interrupted();
+}
+
+/* Waits for work. False when the worker should leave. */
+bool
+worker_wait(long timeout_ms)
+{
 	if (pg_atomic_exchange_u32(&shared->workers.make_room, 0) != 0)
 		return false;
 	WaitLatch(MyLatch,
 			  WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 			  Min(timeout_ms, LOOK_MS),
-			  wait_event);
+			  wait_event_main());
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 	return true;

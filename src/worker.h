@@ -44,6 +44,7 @@ extern void worker_begin(Oid database);
 extern bool worker_pass_begin(void);
 extern bool worker_interrupted(void);
 extern bool worker_commit(void);
+extern bool worker_pause(void);
 extern bool worker_wait(long timeout_ms);
 
 #endif

@@ -10,7 +10,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = idgen_node('main', conf => "wal_writer_delay = '10s'\n");
+my $node = idgen_node('main', allows_streaming => 1,
+    conf => "wal_writer_delay = '10s'\n");
 $node->safe_psql('postgres', q{
     CREATE ROLE regress_idgen_owner;
     ALTER TABLE id_segment OWNER TO regress_idgen_owner;
