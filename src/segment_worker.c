@@ -28,6 +28,7 @@
 #include "segment_pass.h"
 #include "shared.h"
 
+#define GATHER_MAX_US 5000
 #define PRUNE_EVERY_MS (60 * 60 * 1000)
 
 extern PGDLLEXPORT void segment_worker_main(Datum arg);
@@ -80,9 +81,11 @@ open_claims(void)
 static void
 gather(int expected)
 {
+	TimestampTz end = GetCurrentTimestamp() + GATHER_MAX_US;
 	int open = open_claims();
 
-	while (open > 0 && open < expected && worker_pause())
+	while (open > 0 && open < expected && worker_pause() &&
+		   GetCurrentTimestamp() < end)
 		open = open_claims();
 }
 
@@ -341,7 +344,7 @@ fail(Pass *pass, ErrorData *error)
 	{
 		segment_set_verdict(&pass->orders[i].verdict,
 							error->sqlerrcode,
-							error->message,
+							error->message ? error->message : "",
 							error->detail,
 							error->hint);
 		pass->orders[i].block = 0;
