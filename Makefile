@@ -14,6 +14,7 @@ DATA = $(wildcard idgen--*.sql)
 MODULE_big = idgen
 OBJS = \
 	src/clock.o \
+	src/coordinator_segments.o \
 	src/coordinator_spi.o \
 	src/guc.o \
 	src/idgen.o \
@@ -25,7 +26,9 @@ OBJS = \
 	src/segment_status.o \
 	src/segment_worker.o \
 	src/shared.o \
+	src/snowflake_layout.o \
 	src/uuidv7.o \
+	src/verdict.o \
 	src/worker.o
 
 PG_CPPFLAGS = -DIDGEN_VERSION='"$(EXTVERSION)"'

@@ -28,11 +28,14 @@ typedef struct SegmentRow
 } SegmentRow;
 
 /* coordinator_spi.c; all inside a transaction of the caller's */
-extern const char *coordinator_open(Oid relation);
+extern const char *
+coordinator_open(Oid relation, const char *first, const char *second);
+extern void coordinator_close(void);
+extern void coordinator_restore_role(void);
+
+/* coordinator_segments.c */
 extern void coordinator_lock_rows(SegmentRow *rows, int count);
 extern void coordinator_raise_rows(SegmentRow *rows, int count, bool log);
 extern void coordinator_prune_log(int keep_minutes);
-extern void coordinator_close(void);
-extern void coordinator_restore_role(void);
 
 #endif

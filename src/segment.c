@@ -218,20 +218,16 @@ wait_begin(Wait *wait, SegmentSlot *slot)
 
 /* Raises what the worker, or its absence, has to say. */
 static void
-raise_verdict(TagRef *ref, SegmentVerdict *verdict)
+raise_verdict(TagRef *ref, Verdict *verdict)
 {
 	if (verdict->sqlstate == ERRCODE_NO_DATA)
 		segment_check_uncommitted(ref->relation, ref->tag);
-	ereport(ERROR,
-			(errcode(verdict->sqlstate),
-			 errmsg("%s", verdict->message),
-			 verdict->detail[0] ? errdetail("%s", verdict->detail) : 0,
-			 verdict->hint[0] ? errhint("%s", verdict->hint) : 0));
+	verdict_raise(verdict);
 }
 
 /* Raises 55P03 if it is this transaction that holds the lock, or on timeout. */
 static void
-raise_if_locked(TagRef *ref, SegmentVerdict *verdict, bool timed_out)
+raise_if_locked(TagRef *ref, Verdict *verdict, bool timed_out)
 {
 	bool own;
 	char *pids = segment_lockers(ref->relation, ref->tag, &own);
@@ -281,7 +277,7 @@ raise_timeout(WorkerState state)
  * while, and raises the error for which there is no use in waiting on.
  */
 static void
-wait_turn(TagRef *ref, Wait *wait, SegmentVerdict *verdict)
+wait_turn(TagRef *ref, Wait *wait, Verdict *verdict)
 {
 	static uint32 wait_event = 0;
 	SegmentSlot *slot = ref->slot;
@@ -334,7 +330,7 @@ static pg_noinline bool
 await_number(TagRef *ref, int64 *number)
 {
 	Wait wait;
-	SegmentVerdict verdict = {0};
+	Verdict verdict = {0};
 	bool due;
 
 	wait_begin(&wait, ref->slot);
@@ -483,7 +479,7 @@ await_claim(TagRef *ref, Waiter *waiter, SegmentClaim *result)
 	bool is_set = result->is_set;
 	int64 size = result->size;
 	Wait wait;
-	SegmentVerdict verdict = {0};
+	Verdict verdict = {0};
 
 	wait_begin(&wait, ref->slot);
 	for (;;)

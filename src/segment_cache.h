@@ -11,6 +11,8 @@
 #include "storage/lwlock.h"
 #include "utils/uuid.h"
 
+#include "verdict.h"
+
 #define SEGMENT_SLOTS 4096
 #define SEGMENT_TAG_MAX 63 /* bytes */
 #define SEGMENT_BLOCK_MAX 1000000000
@@ -33,14 +35,6 @@ typedef struct SegmentBlock
 	uint32 size;
 	uint32 prefetch_at; /* position from which on the next block is due */
 } SegmentBlock;
-
-typedef struct SegmentVerdict
-{
-	int sqlstate; /* 0: none, numbers came */
-	char message[192];
-	char detail[192];
-	char hint[192];
-} SegmentVerdict;
 
 typedef struct SegmentSlot
 {
@@ -75,7 +69,7 @@ typedef struct SegmentSlot
 	uint64 issued_before; /* from blocks that are no longer in the slot */
 	uint64 blocks;
 	TimestampTz last_used;
-	SegmentVerdict verdict;
+	Verdict verdict;
 } SegmentSlot;
 
 /* A caller that wants numbers of its own, or the row raised. */
@@ -98,7 +92,7 @@ typedef struct SegmentClaim
 	int64 size;  /* 0: the row's step */
 	int64 start; /* the answer */
 	int64 end;
-	SegmentVerdict verdict;
+	Verdict verdict;
 } SegmentClaim;
 
 typedef struct Segments

@@ -26,7 +26,7 @@ typedef struct Order
 	/* found by the pass */
 	bool drop;   /* the slot's blocks are no longer good */
 	int64 block; /* numbers for the slot; 0: none */
-	SegmentVerdict verdict;
+	Verdict verdict;
 } Order;
 
 typedef struct Pass
@@ -46,11 +46,6 @@ claim_slot(SegmentClaim *claim)
 }
 
 /* segment_plan.c */
-extern void segment_set_verdict(SegmentVerdict *verdict,
-								int sqlstate,
-								const char *message,
-								const char *detail,
-								const char *hint);
 extern void segment_plan(Pass *pass, Order *order, SegmentRow *row);
 
 #endif

@@ -5,46 +5,20 @@
  */
 #include "postgres.h"
 
-#include "mb/pg_wchar.h"
-
 #include "segment_pass.h"
 
-/* Cuts between characters, not in one. */
 static void
-copy_text(char *to, size_t size, const char *from)
+exhausted(Verdict *verdict, SegmentRow *row, int64 amount)
 {
-	int length = pg_mbcliplen(from, strlen(from), size - 1);
-
-	memcpy(to, from, length);
-	to[length] = '\0';
-}
-
-void
-segment_set_verdict(SegmentVerdict *verdict,
-					int sqlstate,
-					const char *message,
-					const char *detail,
-					const char *hint)
-{
-	verdict->sqlstate = sqlstate;
-	copy_text(verdict->message, sizeof(verdict->message), message);
-	copy_text(verdict->detail, sizeof(verdict->detail), detail ? detail : "");
-	copy_text(verdict->hint, sizeof(verdict->hint), hint ? hint : "");
-}
-
-static void
-exhausted(SegmentVerdict *verdict, SegmentRow *row, int64 amount)
-{
-	segment_set_verdict(verdict,
-						ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-						psprintf("tag \"%s\" is exhausted", row->tag),
-						psprintf("max_id is " INT64_FORMAT
-								 " of at most " INT64_FORMAT
-								 "; wanted: " INT64_FORMAT ".",
-								 row->max_id,
-								 PG_INT64_MAX,
-								 amount),
-						"Use another tag.");
+	verdict_set(verdict,
+				ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+				psprintf("tag \"%s\" is exhausted", row->tag),
+				psprintf("max_id is " INT64_FORMAT " of at most " INT64_FORMAT
+						 "; wanted: " INT64_FORMAT ".",
+						 row->max_id,
+						 PG_INT64_MAX,
+						 amount),
+				"Use another tag.");
 }
 
 /*
@@ -65,7 +39,7 @@ plan_claims(Pass *pass, Order *order, SegmentRow *row)
 		if (claim->is_set)
 		{
 			if (claim->size <= last)
-				segment_set_verdict(
+				verdict_set(
 					&claim->verdict,
 					ERRCODE_INVALID_PARAMETER_VALUE,
 					psprintf("tag \"%s\" cannot be set back to " INT64_FORMAT,
@@ -105,11 +79,11 @@ segment_plan(Pass *pass, Order *order, SegmentRow *row)
 	{
 		/* Perhaps to be changed: what is suspended must stay so. */
 		order->suspended = false;
-		segment_set_verdict(&order->verdict,
-							ERRCODE_LOCK_NOT_AVAILABLE,
-							psprintf("tag \"%s\" is locked", row->tag),
-							NULL,
-							NULL);
+		verdict_set(&order->verdict,
+					ERRCODE_LOCK_NOT_AVAILABLE,
+					psprintf("tag \"%s\" is locked", row->tag),
+					NULL,
+					NULL);
 		return;
 	}
 	order->drop =
@@ -119,24 +93,23 @@ segment_plan(Pass *pass, Order *order, SegmentRow *row)
 			 0);
 	if (row->state == ROW_MISSING)
 	{
-		segment_set_verdict(&order->verdict,
-							ERRCODE_NO_DATA,
-							psprintf("tag \"%s\" does not exist", row->tag),
-							NULL,
-							"Insert a row with this biz_tag into id_segment.");
+		verdict_set(&order->verdict,
+					ERRCODE_NO_DATA,
+					psprintf("tag \"%s\" does not exist", row->tag),
+					NULL,
+					"Insert a row with this biz_tag into id_segment.");
 		return;
 	}
 	/* The table has a CHECK, which its owner can drop. */
 	if (row->step < 1)
 	{
-		segment_set_verdict(
-			&order->verdict,
-			ERRCODE_INVALID_PARAMETER_VALUE,
-			psprintf("step of tag \"%s\" must be at least 1, not %d",
-					 row->tag,
-					 row->step),
-			NULL,
-			NULL);
+		verdict_set(&order->verdict,
+					ERRCODE_INVALID_PARAMETER_VALUE,
+					psprintf("step of tag \"%s\" must be at least 1, not %d",
+							 row->tag,
+							 row->step),
+					NULL,
+					NULL);
 		return;
 	}
 	plan_claims(pass, order, row);

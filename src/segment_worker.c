@@ -180,18 +180,18 @@ reserve(Pass *pass)
 	StartTransactionCommand();
 	settings = NewGUCNestLevel();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	locked = coordinator_open(pass->relation);
+	locked = coordinator_open(pass->relation, "id_segment", "segment_log");
 	if (locked != NULL)
 	{
 		/* Or dropped. By whom, the callers find out. */
 		for (int i = 0; i < pass->count; i++)
 		{
 			pass->orders[i].suspended = false; /* nobody saw the row */
-			segment_set_verdict(&pass->orders[i].verdict,
-								ERRCODE_LOCK_NOT_AVAILABLE,
-								psprintf("table %s is locked", locked),
-								NULL,
-								NULL);
+			verdict_set(&pass->orders[i].verdict,
+						ERRCODE_LOCK_NOT_AVAILABLE,
+						psprintf("table %s is locked", locked),
+						NULL,
+						NULL);
 		}
 		AbortCurrentTransaction();
 		return true;
@@ -232,12 +232,11 @@ put_back(Pass *pass, bool in_doubt)
 			continue;
 		/* To try again would be to set it back. */
 		claim->state = CLAIM_DONE;
-		segment_set_verdict(
-			&claim->verdict,
-			ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-			"the change was interrupted while it was committed",
-			NULL,
-			"See max_id in id_segment.");
+		verdict_set(&claim->verdict,
+					ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					"the change was interrupted while it was committed",
+					NULL,
+					"See max_id in id_segment.");
 	}
 	for (int i = 0; i < pass->count; i++)
 	{
@@ -342,11 +341,11 @@ fail(Pass *pass, ErrorData *error)
 {
 	for (int i = 0; i < pass->count; i++)
 	{
-		segment_set_verdict(&pass->orders[i].verdict,
-							error->sqlerrcode,
-							error->message ? error->message : "",
-							error->detail,
-							error->hint);
+		verdict_set(&pass->orders[i].verdict,
+					error->sqlerrcode,
+					error->message ? error->message : "",
+					error->detail,
+					error->hint);
 		pass->orders[i].block = 0;
 		pass->orders[i].drop = pass->orders[i].suspended;
 		pass->rows[i].state = ROW_MISSING;
@@ -364,7 +363,7 @@ reset(Pass *pass)
 {
 	for (int i = 0; i < pass->count; i++)
 	{
-		memset(&pass->orders[i].verdict, 0, sizeof(SegmentVerdict));
+		memset(&pass->orders[i].verdict, 0, sizeof(Verdict));
 		pass->orders[i].drop = false;
 		pass->orders[i].block = 0;
 		pass->rows[i].state = ROW_MISSING;
@@ -372,7 +371,7 @@ reset(Pass *pass)
 	}
 	for (int i = 0; i < pass->claim_count; i++)
 	{
-		memset(&pass->claims[i]->verdict, 0, sizeof(SegmentVerdict));
+		memset(&pass->claims[i]->verdict, 0, sizeof(Verdict));
 		pass->claims[i]->start = 0;
 	}
 }
@@ -428,7 +427,7 @@ prune(Oid relation)
 	{
 		StartTransactionCommand();
 		PushActiveSnapshot(GetTransactionSnapshot());
-		if (coordinator_open(relation) == NULL)
+		if (coordinator_open(relation, "id_segment", "segment_log") == NULL)
 		{
 			coordinator_prune_log(idgen_segment_log_retention);
 			coordinator_close();
@@ -462,7 +461,7 @@ segment_worker_main(Datum arg)
 	is_worker = true;
 	/* Registered first, so called last, when a new worker can be asked for. */
 	before_shmem_exit(leave_requests, 0);
-	worker_begin(DatumGetObjectId(arg));
+	worker_begin(DatumGetObjectId(arg), NULL);
 	context = AllocSetContextCreate(TopMemoryContext,
 									"idgen segment worker",
 									ALLOCSET_DEFAULT_SIZES);

@@ -48,6 +48,7 @@ static BackgroundWorkerHandle *asked_handle = NULL;
 
 /* In a worker. */
 static volatile sig_atomic_t cancelled = false;
+static Oid own_key = InvalidOid;
 
 void
 workers_init(Workers *workers, int tranche)
@@ -121,6 +122,7 @@ static bool
 start_worker(Oid database)
 {
 	BackgroundWorker worker = {0};
+	bool lease = database == WORKER_OF_LEASE;
 
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS |
 					   BGWORKER_BACKEND_DATABASE_CONNECTION |
@@ -129,10 +131,12 @@ start_worker(Oid database)
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
 	strlcpy(worker.bgw_library_name, "idgen", sizeof(worker.bgw_library_name));
 	strlcpy(worker.bgw_function_name,
-			"segment_worker_main",
+			lease ? "lease_worker_main" : "segment_worker_main",
 			sizeof(worker.bgw_function_name));
-	snprintf(worker.bgw_name, BGW_MAXLEN, "idgen segment worker");
-	strlcpy(worker.bgw_type, "idgen segment worker", BGW_MAXLEN);
+	strlcpy(worker.bgw_type,
+			lease ? "idgen lease worker" : "idgen segment worker",
+			BGW_MAXLEN);
+	strlcpy(worker.bgw_name, worker.bgw_type, BGW_MAXLEN);
 	worker.bgw_main_arg = ObjectIdGetDatum(database);
 	if (asked_handle != NULL)
 		pfree(asked_handle);
@@ -233,7 +237,7 @@ note_cancel(SIGNAL_ARGS)
 static void
 leave(int code, Datum arg)
 {
-	forget_entry(MyDatabaseId, MyProcPid);
+	forget_entry(own_key, MyProcPid);
 }
 
 /* Whatever ALTER DATABASE or ALTER ROLE says. */
@@ -261,9 +265,12 @@ pin_session(void)
 		SetConfigOption("transaction_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
-/* Connects; ends the process if the database has a worker already. */
+/*
+ * Connects to the database, by name if that is given; ends the process if there
+ * is such a worker already.
+ */
 void
-worker_begin(Oid database)
+worker_begin(Oid database, const char *name)
 {
 	WorkerEntry *entry;
 	bool mine;
@@ -272,9 +279,14 @@ worker_begin(Oid database)
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGINT, note_cancel);
 	BackgroundWorkerUnblockSignals();
-	BackgroundWorkerInitializeConnectionByOid(database,
-											  InvalidOid,
-											  BGWORKER_BYPASS_ALLOWCONN);
+	if (name != NULL)
+		BackgroundWorkerInitializeConnection(name,
+											 NULL,
+											 BGWORKER_BYPASS_ALLOWCONN);
+	else
+		BackgroundWorkerInitializeConnectionByOid(database,
+												  InvalidOid,
+												  BGWORKER_BYPASS_ALLOWCONN);
 	pin_session();
 	StartTransactionCommand();
 	shared_get();
@@ -290,6 +302,7 @@ worker_begin(Oid database)
 		proc_exit(0);
 	/* Who asked for room gets some; if he needs more he asks again. */
 	pg_atomic_write_u32(&shared->workers.make_room, 0);
+	own_key = database;
 	before_shmem_exit(leave, 0);
 }
 

@@ -10,6 +10,9 @@
 
 #define WORKERS_MAX 256
 
+/* In the place of a database: the lease worker, of which a server has one. */
+#define WORKER_OF_LEASE ((Oid) PG_UINT32_MAX)
+
 typedef struct WorkerEntry
 {
 	Oid database;      /* InvalidOid: free */
@@ -40,7 +43,7 @@ extern void workers_init(Workers *workers, int tranche);
 extern WorkerState worker_wake(Oid database);
 extern void worker_give_up(Oid database);
 extern int worker_pid(Oid database);
-extern void worker_begin(Oid database);
+extern void worker_begin(Oid database, const char *name);
 extern bool worker_pass_begin(void);
 extern bool worker_interrupted(void);
 extern bool worker_commit(void);

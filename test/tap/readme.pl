@@ -54,7 +54,7 @@ foreach my $file (glob "$top/src/*.c")
 {
     my $code = slurp_file($file);
     $code =~ s/INT64_FORMAT/"%d"/g;
-    while ($code =~ /(?:ereport\(ERROR,.*?errmsg\(|\b(?:segment_)?set_verdict\([^,;]*,\s*ERRCODE_\w+,\s*(?:psprintf\()?)
+    while ($code =~ /(?:ereport\(ERROR,.*?errmsg\(|\bverdict_set\([^,;]*,\s*ERRCODE_\w+,\s*(?:psprintf\()?)
                      ((?:\s*"(?:[^"\\]|\\.)*")+)/gsx)
     {
         my $message = join '', $1 =~ /"((?:[^"\\]|\\.)*)"/g;
