@@ -14,10 +14,13 @@ DATA = $(wildcard idgen--*.sql)
 MODULE_big = idgen
 OBJS = \
 	src/clock.o \
+	src/coordinator_leases.o \
 	src/coordinator_segments.o \
 	src/coordinator_spi.o \
 	src/guc.o \
 	src/idgen.o \
+	src/lease.o \
+	src/lease_worker.o \
 	src/random.o \
 	src/segment.o \
 	src/segment_cache.o \
@@ -26,6 +29,8 @@ OBJS = \
 	src/segment_status.o \
 	src/segment_worker.o \
 	src/shared.o \
+	src/snowflake.o \
+	src/snowflake_guard.o \
 	src/snowflake_layout.o \
 	src/uuidv7.o \
 	src/verdict.o \

@@ -258,3 +258,213 @@ COMMENT ON COLUMN segment_status.blocks IS 'blocks fetched for segment_next()';
 COMMENT ON COLUMN segment_status.waits IS 'calls of segment_next() that had to wait';
 COMMENT ON COLUMN segment_status.longest_wait_ms IS 'the longest such wait in ms';
 COMMENT ON COLUMN segment_status.last_error IS 'what kept the last request from being served; NULL when it was';
+
+/* Snowflake: tables. Those of the database idgen.lease_database count. */
+
+CREATE TABLE snowflake_layout (
+    only boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (only),
+    epoch_ms bigint NOT NULL DEFAULT 1704067200000
+        CHECK (epoch_ms BETWEEN 0 AND 8796093022208),
+    node_bits integer NOT NULL DEFAULT 10 CHECK (node_bits BETWEEN 0 AND 16),
+    sequence_bits integer NOT NULL DEFAULT 12
+        CHECK (sequence_bits BETWEEN 1 AND 16),
+    ttl_ms integer NOT NULL DEFAULT 10000
+        CHECK (ttl_ms BETWEEN 1000 AND 3600000),
+    system_id bigint,
+    timeline integer,
+    not_before timestamptz,
+    CHECK (node_bits + sequence_bits <= 22)
+);
+COMMENT ON TABLE snowflake_layout IS
+'one row, or none for the built-in layout, which the first lease then writes: how ids are composed. Can be changed until that first lease';
+COMMENT ON COLUMN snowflake_layout.only IS 'true; there is one row at most';
+COMMENT ON COLUMN snowflake_layout.epoch_ms IS
+'where the 41 bits of time begin, in ms since 1970-01-01 00:00:00 UTC; 2024-01-01 by default';
+COMMENT ON COLUMN snowflake_layout.node_bits IS 'bits of the node, 0 to 16';
+COMMENT ON COLUMN snowflake_layout.sequence_bits IS
+'bits of the sequence, 1 to 16, and at most 22 of both';
+COMMENT ON COLUMN snowflake_layout.ttl_ms IS
+'for how long a node is leased, 1,000 to 3,600,000 ms';
+COMMENT ON COLUMN snowflake_layout.system_id IS
+'system identifier of the server of the last lease; NULL before the first';
+COMMENT ON COLUMN snowflake_layout.timeline IS 'its timeline';
+COMMENT ON COLUMN snowflake_layout.not_before IS
+'no node that has no row yet is leased before this: after a change of system identifier or timeline';
+
+CREATE TABLE node_lease (
+    node_id integer NOT NULL PRIMARY KEY CHECK (node_id BETWEEN 0 AND 65535),
+    holder uuid,
+    holder_name text,
+    epoch bigint NOT NULL,
+    leased_from timestamptz NOT NULL,
+    leased_until timestamptz NOT NULL
+) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 1000,
+        autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);
+COMMENT ON TABLE node_lease IS
+'a row for each node that was ever leased; only the lease worker changes it';
+COMMENT ON COLUMN node_lease.node_id IS 'the node in ids';
+COMMENT ON COLUMN node_lease.holder IS
+'random; another for each start of a server';
+COMMENT ON COLUMN node_lease.holder_name IS 'cluster_name, for people';
+COMMENT ON COLUMN node_lease.epoch IS 'counts the leases of the node';
+COMMENT ON COLUMN node_lease.leased_from IS
+'ids of the node have times from here on';
+COMMENT ON COLUMN node_lease.leased_until IS
+'... and before this; never granted again up to here';
+
+GRANT SELECT ON snowflake_layout, node_lease TO PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('snowflake_layout', '');
+SELECT pg_catalog.pg_extension_config_dump('node_lease', '');
+
+CREATE FUNCTION snowflake_guard() RETURNS trigger
+AS 'MODULE_PATHNAME', 'snowflake_guard'
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE ALL ON FUNCTION snowflake_guard() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake_guard() IS
+'trigger: only the lease worker changes node_lease, the layout is final with the first lease (55000), and a subscription changes neither';
+CREATE TRIGGER snowflake_guard
+BEFORE INSERT OR UPDATE OR DELETE ON snowflake_layout
+FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_truncate BEFORE TRUNCATE ON snowflake_layout
+FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON node_lease
+FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
+CREATE TRIGGER snowflake_truncate BEFORE TRUNCATE ON node_lease
+FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
+ALTER TABLE snowflake_layout ENABLE ALWAYS TRIGGER snowflake_guard;
+ALTER TABLE snowflake_layout ENABLE ALWAYS TRIGGER snowflake_truncate;
+ALTER TABLE node_lease ENABLE ALWAYS TRIGGER snowflake_guard;
+ALTER TABLE node_lease ENABLE ALWAYS TRIGGER snowflake_truncate;
+
+/* Snowflake: functions */
+
+CREATE FUNCTION snowflake_next() RETURNS bigint
+AS 'MODULE_PATHNAME', 'snowflake_next'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_next() IS
+'next Snowflake id of the server: 41 bits of time in ms, node, sequence; greater than every one before it, in whichever session, and unlike those of all servers that lease their nodes from one table. Waits at most idgen.timeout for a lease and idgen.clock_max_wait for the clock. Errors: 55000 no lease, or the clock is too far behind, 55P03 locked, 2200H the time field has ended, 53000 no worker slot, 25006 standby, 22023 idgen.node_id out of range';
+
+CREATE FUNCTION snowflake_time(
+    id bigint,
+    epoch_ms bigint DEFAULT 1704067200000,
+    node_bits integer DEFAULT 10,
+    sequence_bits integer DEFAULT 12
+) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'snowflake_time'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_time(bigint, bigint, integer, integer) IS
+'time in a Snowflake id of that layout, to the ms; NULL for a number that is none. Error: 22023 for a layout that no id has';
+
+CREATE FUNCTION snowflake_node(
+    id bigint,
+    epoch_ms bigint DEFAULT 1704067200000,
+    node_bits integer DEFAULT 10,
+    sequence_bits integer DEFAULT 12
+) RETURNS integer
+AS 'MODULE_PATHNAME', 'snowflake_node'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_node(bigint, bigint, integer, integer) IS
+'node in a Snowflake id of that layout; NULL for a number that is none. Error: 22023 for a layout that no id has';
+
+CREATE FUNCTION snowflake_sequence(
+    id bigint,
+    epoch_ms bigint DEFAULT 1704067200000,
+    node_bits integer DEFAULT 10,
+    sequence_bits integer DEFAULT 12
+) RETURNS integer
+AS 'MODULE_PATHNAME', 'snowflake_sequence'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_sequence(bigint, bigint, integer, integer) IS
+'sequence in a Snowflake id of that layout; NULL for a number that is none. Error: 22023 for a layout that no id has';
+
+CREATE FUNCTION snowflake_floor(
+    at timestamptz,
+    epoch_ms bigint DEFAULT 1704067200000,
+    node_bits integer DEFAULT 10,
+    sequence_bits integer DEFAULT 12
+) RETURNS bigint
+AS 'MODULE_PATHNAME', 'snowflake_floor'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_floor(timestamptz, bigint, integer, integer) IS
+'smallest Snowflake id of the ms that holds the time: for range scans and partition bounds. Errors: 22008 before the epoch or 2^41 ms after it, 22023 for a layout that no id has';
+
+CREATE FUNCTION snowflake_ceil(
+    at timestamptz,
+    epoch_ms bigint DEFAULT 1704067200000,
+    node_bits integer DEFAULT 10,
+    sequence_bits integer DEFAULT 12
+) RETURNS bigint
+AS 'MODULE_PATHNAME', 'snowflake_ceil'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION snowflake_ceil(timestamptz, bigint, integer, integer) IS
+'greatest Snowflake id of the ms that holds the time: for range scans. Errors: as snowflake_floor()';
+
+CREATE FUNCTION snowflake_accept_clock() RETURNS void
+AS 'MODULE_PATHNAME', 'snowflake_accept_clock'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+/* It breaks the order that everybody else relies on. */
+REVOKE ALL ON FUNCTION snowflake_accept_clock() FROM PUBLIC;
+COMMENT ON FUNCTION snowflake_accept_clock() IS
+'lets the times of snowflake_next() go back to the clock, after a clock that was wrongly ahead: gives the node back and takes another, so ids stay unique; breaks the order once, logged; superuser only (42501)';
+
+CREATE FUNCTION snowflake_status(
+    OUT node integer,
+    OUT holder uuid,
+    OUT epoch bigint,
+    OUT leased_from timestamptz,
+    OUT leased_until timestamptz,
+    OUT renewals bigint,
+    OUT last_time timestamptz,
+    OUT sequence_waits bigint,
+    OUT clock_waits bigint,
+    OUT refusals bigint,
+    OUT days_left bigint,
+    OUT leased boolean,
+    OUT epoch_ms bigint,
+    OUT node_bits integer,
+    OUT sequence_bits integer
+)
+AS 'MODULE_PATHNAME', 'snowflake_status'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+REVOKE ALL ON FUNCTION snowflake_status() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION snowflake_status() TO pg_monitor;
+COMMENT ON FUNCTION snowflake_status() IS 'the row of view snowflake_status';
+
+CREATE VIEW snowflake_status AS
+SELECT node, holder, epoch, leased_from, leased_until, renewals, last_time,
+       sequence_waits, clock_waits, refusals, days_left, leased, epoch_ms,
+       node_bits, sequence_bits
+FROM snowflake_status();
+GRANT SELECT ON snowflake_status TO pg_monitor;
+COMMENT ON VIEW snowflake_status IS
+'the node lease of this server and its generator, since the server started; NULLs before the first lease';
+COMMENT ON COLUMN snowflake_status.node IS 'node of the last lease';
+COMMENT ON COLUMN snowflake_status.holder IS 'the holder in node_lease';
+COMMENT ON COLUMN snowflake_status.epoch IS 'epoch of that lease';
+COMMENT ON COLUMN snowflake_status.leased_from IS 'first time that it grants';
+COMMENT ON COLUMN snowflake_status.leased_until IS 'end of what it grants';
+COMMENT ON COLUMN snowflake_status.renewals IS 'how often leases were renewed';
+COMMENT ON COLUMN snowflake_status.last_time IS
+'time in the last id, or where the next one may begin';
+COMMENT ON COLUMN snowflake_status.sequence_waits IS
+'calls that waited for the next ms since the sequence was used up';
+COMMENT ON COLUMN snowflake_status.clock_waits IS
+'calls that waited for a clock that went back';
+COMMENT ON COLUMN snowflake_status.refusals IS
+'calls that were refused since it had gone back too far';
+COMMENT ON COLUMN snowflake_status.days_left IS
+'days until the time field ends';
+COMMENT ON COLUMN snowflake_status.leased IS
+'whether the lease is in use now: it was not given back, and has not ended';
+COMMENT ON COLUMN snowflake_status.epoch_ms IS
+'the layout: its epoch in ms since 1970';
+COMMENT ON COLUMN snowflake_status.node_bits IS 'the layout: bits of the node';
+COMMENT ON COLUMN snowflake_status.sequence_bits IS
+'the layout: bits of the sequence';
+
+CREATE FUNCTION idgen_stop_in_next_call() RETURNS void
+AS 'MODULE_PATHNAME', 'idgen_stop_in_next_call'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+REVOKE ALL ON FUNCTION idgen_stop_in_next_call() FROM PUBLIC;
+COMMENT ON FUNCTION idgen_stop_in_next_call() IS
+'for tests only: stops this session (SIGSTOP) in its next snowflake_next(), between the clock and the id; superuser only (42501)';

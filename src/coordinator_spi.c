@@ -11,6 +11,7 @@
 
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -27,6 +28,8 @@
 
 static char *first_table = NULL; /* qualified and quoted */
 static char *second_table = NULL;
+static Oid first_oid;
+static Oid second_oid;
 static Oid caller_role;
 static int caller_context;
 
@@ -55,6 +58,33 @@ owner_of(Oid relation)
 	return owner;
 }
 
+/* A table of the extension in this database; invalid if it is not there. */
+Oid
+coordinator_find_table(const char *name)
+{
+	Oid types[] = {TEXTOID};
+	Datum values[] = {CStringGetTextDatum(name)};
+	Oid found = InvalidOid;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "could not connect to SPI");
+	if (SPI_execute_with_args(
+			"SELECT c.oid FROM pg_catalog.pg_class c, pg_catalog.pg_extension "
+			"e WHERE e.extname OPERATOR(pg_catalog.=) 'idgen' "
+			"AND c.relnamespace OPERATOR(pg_catalog.=) e.extnamespace "
+			"AND c.relname OPERATOR(pg_catalog.=) $1::pg_catalog.name",
+			1,
+			types,
+			values,
+			NULL,
+			true,
+			0) == SPI_OK_SELECT &&
+		SPI_processed > 0)
+		found = DatumGetObjectId(coordinator_column(0, 1));
+	SPI_finish();
+	return found;
+}
+
 /* Locks a table of the extension if nobody else does. NULL: not to be had. */
 static char *
 lock_table(Oid relation)
@@ -73,11 +103,12 @@ lock_table(Oid relation)
 const char *
 coordinator_open(Oid relation, const char *first, const char *second)
 {
-	first_table = lock_table(relation);
+	first_oid = relation;
+	first_table = lock_table(first_oid);
 	if (first_table == NULL)
 		return first;
-	second_table =
-		lock_table(get_relname_relid(second, get_rel_namespace(relation)));
+	second_oid = get_relname_relid(second, get_rel_namespace(relation));
+	second_table = lock_table(second_oid);
 	if (second_table == NULL)
 		return second;
 	GetUserIdAndSecContext(&caller_role, &caller_context);
@@ -87,6 +118,14 @@ coordinator_open(Oid relation, const char *first, const char *second)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
 	return NULL;
+}
+
+/* Keeps all other writers away, unless there are any. */
+bool
+coordinator_lock_alone(void)
+{
+	return ConditionalLockRelationOid(first_oid, ExclusiveLock) &&
+		   ConditionalLockRelationOid(second_oid, ExclusiveLock);
 }
 
 void

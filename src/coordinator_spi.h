@@ -21,6 +21,7 @@ extern void coordinator_run(Statement *statement,
 							int nargs,
 							Oid *types,
 							Datum *values);
+extern bool coordinator_lock_alone(void);
 extern Datum coordinator_column(uint64 i, int n);
 
 #endif

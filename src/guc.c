@@ -14,6 +14,7 @@
 #include "utils/guc.h"
 
 #include "guc.h"
+#include "snowflake_layout.h"
 
 #define TIMEOUT_MIN_MS 1
 #define IDLE_MIN_MS 100
@@ -23,6 +24,9 @@ int idgen_worker_idle_timeout = 5000;
 double idgen_segment_prefetch = 0.5;
 bool idgen_segment_log = true;
 int idgen_segment_log_retention = 30 * 24 * 60;
+int idgen_clock_max_wait = 50;
+int idgen_node_id = -1;
+char *idgen_lease_database = NULL;
 
 void
 guc_define(void)
@@ -96,6 +100,48 @@ guc_define(void)
 							NULL,
 							NULL,
 							NULL);
+
+	/* Raise it where a clock that steps back a little is better waited for. */
+	DefineCustomIntVariable("idgen.clock_max_wait",
+							"Sets how long a call waits for a clock that went "
+							"back.",
+							NULL,
+							&idgen_clock_max_wait,
+							50,
+							0,
+							INT_MAX,
+							PGC_USERSET,
+							GUC_UNIT_MS | GUC_ALLOW_IN_PARALLEL,
+							NULL,
+							NULL,
+							NULL);
+
+	/* Set it where the node in an id must tell the server. */
+	DefineCustomIntVariable("idgen.node_id",
+							"Sets the only node that this server leases.",
+							"-1 leases any that is free.",
+							&idgen_node_id,
+							-1,
+							-1,
+							SNOWFLAKE_NODE_MAX,
+							PGC_SIGHUP,
+							GUC_ALLOW_IN_PARALLEL,
+							NULL,
+							NULL,
+							NULL);
+
+	/* Set it where database postgres is not there, or not to be used. */
+	DefineCustomStringVariable("idgen.lease_database",
+							   "Sets the database that holds the node leases "
+							   "of this server.",
+							   NULL,
+							   &idgen_lease_database,
+							   "postgres",
+							   PGC_SIGHUP,
+							   GUC_ALLOW_IN_PARALLEL,
+							   NULL,
+							   NULL,
+							   NULL);
 
 	MarkGUCPrefixReserved("idgen");
 }

@@ -206,7 +206,7 @@ reserve(Pass *pass)
 	PopActiveSnapshot();
 	/* What a trigger of the owner's has set must not reach the commit. */
 	AtEOXact_GUC(false, settings);
-	durable = worker_commit();
+	durable = worker_commit(true);
 	coordinator_restore_role();
 	return durable;
 }
@@ -499,7 +499,7 @@ segment_worker_main(Datum arg)
 									   GetCurrentTimestamp(),
 									   idgen_worker_idle_timeout))
 			break;
-		stay = worker_wait(idgen_worker_idle_timeout);
+		stay = worker_wait(idgen_worker_idle_timeout, true);
 	}
 	proc_exit(0);
 }

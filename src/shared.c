@@ -49,6 +49,9 @@ shared_init(Shared *fresh)
 	fresh->tranche = lock_tranche_new("IdgenLock");
 	workers_init(&fresh->workers, fresh->tranche);
 	segment_cache_init(&fresh->segments, fresh->tranche);
+	pg_atomic_init_u64(&fresh->snowflake_last.word, 0);
+	pg_atomic_init_u64(&fresh->lease_word.word, 0);
+	lease_init(&fresh->lease, fresh->tranche);
 }
 
 #ifdef IDGEN_DSM_REGISTRY

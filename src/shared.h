@@ -2,14 +2,15 @@
  * shared.h
  *		The one struct that all processes of a server share.
  *
- * Its atomics stand alone, but for the rules in segment_cache.c. There are two
- * locks, segments.lock and workers.lock; nobody holds both.
+ * Its atomics stand alone, but for the rules in segment_cache.c and lease.h.
+ * There are three locks, in segments, workers, and lease; nobody holds two.
  */
 #ifndef IDGEN_SHARED_H
 #define IDGEN_SHARED_H
 
 #include "port/atomics.h"
 
+#include "lease.h"
 #include "segment_cache.h"
 #include "worker.h"
 
@@ -33,9 +34,14 @@ typedef struct Shared
 	/* clock.c: the developers' shift of the clock in us, an int64 */
 	pg_atomic_uint64 clock_shift_us;
 
-	int tranche; /* of both locks; set once, by shared_init() */
+	/* lease.h: GEN and LEASE */
+	HotWord snowflake_last;
+	HotWord lease_word;
+
+	int tranche; /* of all locks; set once, by shared_init() */
 	Workers workers;
 	Segments segments;
+	Lease lease;
 } Shared;
 
 /* This process's view; NULL until shared_get() has run here. */

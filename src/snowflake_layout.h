@@ -8,7 +8,8 @@
 #define SNOWFLAKE_TIME_BITS 41
 #define SNOWFLAKE_TIME_MAX ((INT64CONST(1) << SNOWFLAKE_TIME_BITS) - 1)
 #define SNOWFLAKE_FIELD_BITS_MAX 16 /* of node and of sequence */
-#define SNOWFLAKE_TAIL_BITS_MAX 22  /* of both together */
+#define SNOWFLAKE_NODE_MAX ((1 << SNOWFLAKE_FIELD_BITS_MAX) - 1)
+#define SNOWFLAKE_TAIL_BITS_MAX 22 /* of both together */
 
 typedef struct SnowflakeLayout
 {

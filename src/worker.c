@@ -394,7 +394,7 @@ wait_for_standby(XLogRecPtr commit, int level)
  * standby was cut short, so what was reserved must not be used.
  */
 bool
-worker_commit(void)
+worker_commit(bool await_standby)
 {
 	XLogRecPtr last = XactLastCommitEnd;
 	int level = synchronous_commit;
@@ -410,7 +410,7 @@ worker_commit(void)
 					  false);
 	ForceSyncCommit();
 	CommitTransactionCommand();
-	return XactLastCommitEnd == last ||
+	return !await_standby || XactLastCommitEnd == last ||
 		   level <= SYNCHRONOUS_COMMIT_LOCAL_FLUSH ||
 		   wait_for_standby(XactLastCommitEnd, level);
 }
@@ -440,9 +440,9 @@ worker_pause(void)
 
 /* Waits for work. False when the worker should leave. */
 bool
-worker_wait(long timeout_ms)
+worker_wait(long timeout_ms, bool idle)
 {
-	if (pg_atomic_exchange_u32(&shared->workers.make_room, 0) != 0)
+	if (idle && pg_atomic_exchange_u32(&shared->workers.make_room, 0) != 0)
 		return false;
 	WaitLatch(MyLatch,
 			  WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,

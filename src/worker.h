@@ -46,8 +46,8 @@ extern int worker_pid(Oid database);
 extern void worker_begin(Oid database, const char *name);
 extern bool worker_pass_begin(void);
 extern bool worker_interrupted(void);
-extern bool worker_commit(void);
+extern bool worker_commit(bool await_standby);
 extern bool worker_pause(void);
-extern bool worker_wait(long timeout_ms);
+extern bool worker_wait(long timeout_ms, bool idle);
 
 #endif
