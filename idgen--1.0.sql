@@ -262,7 +262,7 @@ COMMENT ON COLUMN segment_status.last_error IS 'what kept the last request from 
 /* Snowflake: tables. Those of the database idgen.lease_database count. */
 
 CREATE TABLE snowflake_layout (
-    only boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (only),
+    one_row boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (one_row),
     epoch_ms bigint NOT NULL DEFAULT 1704067200000
         CHECK (epoch_ms BETWEEN 0 AND 8796093022208),
     node_bits integer NOT NULL DEFAULT 10 CHECK (node_bits BETWEEN 0 AND 16),
@@ -277,7 +277,7 @@ CREATE TABLE snowflake_layout (
 );
 COMMENT ON TABLE snowflake_layout IS
 'one row, or none for the built-in layout, which the first lease then writes: how ids are composed. Can be changed until that first lease';
-COMMENT ON COLUMN snowflake_layout.only IS 'true; there is one row at most';
+COMMENT ON COLUMN snowflake_layout.one_row IS 'true; there is one row at most';
 COMMENT ON COLUMN snowflake_layout.epoch_ms IS
 'where the 41 bits of time begin, in ms since 1970-01-01 00:00:00 UTC; 2024-01-01 by default';
 COMMENT ON COLUMN snowflake_layout.node_bits IS 'bits of the node, 0 to 16';
