@@ -31,7 +31,7 @@ typedef struct SegmentRow
 extern const char *coordinator_open(Oid relation);
 extern void coordinator_lock_rows(SegmentRow *rows, int count);
 extern void coordinator_raise_rows(SegmentRow *rows, int count, bool log);
-extern void coordinator_prune_log(int keep_minutes);
+extern bool coordinator_prune_log(int keep_minutes);
 extern void coordinator_close(void);
 extern void coordinator_restore_role(void);
 
