@@ -65,6 +65,6 @@ extern void coordinator_lease_give_back(NodeLease *lease, TimestampTz end);
 /* coordinator_segments.c */
 extern void coordinator_lock_rows(SegmentRow *rows, int count);
 extern void coordinator_raise_rows(SegmentRow *rows, int count, bool log);
-extern void coordinator_prune_log(int keep_minutes);
+extern bool coordinator_prune_log(int keep_minutes);
 
 #endif

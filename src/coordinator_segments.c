@@ -17,6 +17,9 @@
 #include "coordinator.h"
 #include "coordinator_spi.h"
 
+/* More would keep those waiting who want numbers. */
+#define PRUNE_AT_ONCE 10000
+
 static Datum
 tag_array(SegmentRow *rows, int count)
 {
@@ -163,13 +166,14 @@ coordinator_raise_rows(SegmentRow *rows, int count, bool log)
 	}
 }
 
-/* Deletes rows of the log that are older, some thousands at a time. */
-void
+/* Deletes rows of the log that are older. False when some may be left. */
+bool
 coordinator_prune_log(int keep_minutes)
 {
 	static Statement prune = {0};
-	Oid types[] = {INT4OID};
-	Datum values[] = {Int32GetDatum(keep_minutes)};
+	Oid types[] = {INT4OID, INT8OID};
+	Datum values[] = {Int32GetDatum(keep_minutes),
+					  Int64GetDatum(PRUNE_AT_ONCE)};
 
 	coordinator_run(
 		&prune,
@@ -178,9 +182,10 @@ coordinator_prune_log(int keep_minutes)
 		"SELECT ctid FROM %2$s WHERE allocated_at OPERATOR(pg_catalog.<) "
 		"(pg_catalog.now() OPERATOR(pg_catalog.-) "
 		"pg_catalog.make_interval(mins => $1)) "
-		"LIMIT 10000 FOR UPDATE SKIP LOCKED))",
+		"LIMIT $2 FOR UPDATE SKIP LOCKED))",
 		SPI_OK_DELETE,
-		1,
+		2,
 		types,
 		values);
+	return SPI_processed < PRUNE_AT_ONCE;
 }

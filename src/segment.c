@@ -439,8 +439,12 @@ prefetch(TagRef *ref)
 {
 	SegmentSlot *slot = ref->slot;
 
-	if (!segment_has_next(slot) && segment_request(slot, true))
-		worker_wake(MyDatabaseId);
+	if (segment_has_next(slot) || !segment_request(slot, true) ||
+		worker_wake(MyDatabaseId) != WORKER_NO_SLOT)
+		return;
+	/* Nobody will answer: a later call asks again. */
+	segment_defer_prefetch(slot);
+	segment_withdraw(slot);
 }
 
 Datum

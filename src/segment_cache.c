@@ -102,6 +102,13 @@ segment_request(SegmentSlot *slot, bool refill)
 										  answered + 1);
 }
 
+/* Closes a request that nobody waits for and nobody answers. */
+void
+segment_withdraw(SegmentSlot *slot)
+{
+	pg_atomic_write_u64(&slot->answered, pg_atomic_read_u64(&slot->requested));
+}
+
 /* From now on nobody takes a number until the worker has seen the row. */
 static void
 suspend(SegmentSlot *slot)
@@ -163,7 +170,7 @@ segment_issued(SegmentSlot *slot)
 
 /*
  * After a next block could not be had: asks again when half of the rest is
- * used, so that few numbers mean few attempts. Worker only.
+ * used, so that few numbers mean few attempts.
  */
 void
 segment_defer_prefetch(SegmentSlot *slot)

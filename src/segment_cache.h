@@ -132,6 +132,7 @@ segment_slot(Oid database, Oid relation, const char *tag, uint64 *owner);
 extern bool
 segment_take(SegmentSlot *slot, uint64 owner, int64 *number, bool *due);
 extern bool segment_request(SegmentSlot *slot, bool refill);
+extern void segment_withdraw(SegmentSlot *slot);
 extern void segment_suspend_tag(Oid database, Oid relation, const char *tag);
 extern void segment_suspend_all(Oid database, Oid relation);
 extern void segment_resume(SegmentSlot *slot, uint64 asks, bool keep);

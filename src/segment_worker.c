@@ -277,8 +277,7 @@ leave_requests(int code, Datum arg)
 		if (slot->database == MyDatabaseId &&
 			pg_atomic_read_u32(&slot->waiting) == 0 &&
 			pg_atomic_read_u32(&slot->claiming) == 0)
-			pg_atomic_write_u64(&slot->answered,
-								pg_atomic_read_u64(&slot->requested));
+			segment_withdraw(slot);
 	}
 	LWLockRelease(&segments->lock);
 }
@@ -416,20 +415,22 @@ serve(Pass *pass)
 	CHECK_FOR_INTERRUPTS();
 }
 
-static void
+/* False when there is more to prune. */
+static bool
 prune(Oid relation)
 {
 	MemoryContext context = CurrentMemoryContext;
+	volatile bool done = false;
 
 	if (idgen_segment_log_retention == 0)
-		return;
+		return true;
 	PG_TRY();
 	{
 		StartTransactionCommand();
 		PushActiveSnapshot(GetTransactionSnapshot());
 		if (coordinator_open(relation, "id_segment", "segment_log") == NULL)
 		{
-			coordinator_prune_log(idgen_segment_log_retention);
+			done = coordinator_prune_log(idgen_segment_log_retention);
 			coordinator_close();
 			PopActiveSnapshot();
 			CommitTransactionCommand();
@@ -444,9 +445,11 @@ prune(Oid relation)
 		EmitErrorReport();
 		FlushErrorState();
 		AbortCurrentTransaction();
+		done = true; /* rather than to fail again in each pass */
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
+	return done;
 }
 
 void
@@ -488,11 +491,9 @@ segment_worker_main(Datum arg)
 			last_work = GetCurrentTimestamp();
 			if (TimestampDifferenceExceeds(last_prune,
 										   last_work,
-										   PRUNE_EVERY_MS))
-			{
-				prune(pass->relation);
+										   PRUNE_EVERY_MS) &&
+				prune(pass->relation))
 				last_prune = last_work;
-			}
 			continue;
 		}
 		if (TimestampDifferenceExceeds(last_work,
