@@ -42,7 +42,7 @@ PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden
 
 # install comes first: it leaves the extension to the others.
 REGRESS = install catalog uuidv7 clock plans segment segment_tags \
-	segment_own_locks privileges
+	segment_own_locks privileges snowflake
 REGRESS_OPTS = --temp-instance=tmp_check --temp-config=test/regress.conf \
 	--no-locale
 ISOLATION = $(basename $(notdir $(wildcard test/isolation/specs/*.spec)))
@@ -66,7 +66,8 @@ installcheck: test/regress.conf
 # Before 17 shared memory is only to be had by preloading.
 PRELOAD = $(if $(filter 15 16,$(MAJORVERSION)),idgen)
 test/regress.conf: Makefile
-	echo "shared_preload_libraries = '$(PRELOAD)'" >$@
+	printf '%s\n' "shared_preload_libraries = '$(PRELOAD)'" \
+		"idgen.lease_database = 'contrib_regression'" >$@
 
 # The parts of installcheck.
 .PHONY: regress isolation tap
