@@ -59,3 +59,18 @@ SELECT * FROM segment_alloc('invoice', 500);
 \echo 'What is reserved is on disk before a number is handed out:'
 SELECT biz_tag, start_id, end_id FROM segment_log ORDER BY start_id;
 SELECT biz_tag, next_id, block_end, issued, blocks, waits FROM segment_status;
+
+\echo
+\echo '=== Snowflake: 64-bit ids with time and node, unique over a fleet of servers ==='
+\echo
+
+CREATE TABLE message (
+    id bigint DEFAULT snowflake_next() PRIMARY KEY,
+    body text NOT NULL
+);
+INSERT INTO message (body) VALUES ('hello'), ('world');
+SELECT id, snowflake_time(id) AS made_at, snowflake_node(id) AS node,
+       snowflake_sequence(id) AS sequence, body FROM message ORDER BY id;
+
+\echo 'The node is leased, with a range of times that nobody else is granted:'
+SELECT node, epoch, leased_from, leased_until, last_time FROM snowflake_status;

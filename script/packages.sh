@@ -85,6 +85,7 @@ want_tests() {
 	want "postgresql-$major-pgtap" "used by the pgTAP tests" \
 		test -e "/usr/share/postgresql/$major/extension/pgtap.control"
 	want faketime "moves the clock in tests" command -v faketime
+	want spin "checks the protocol of node leases" command -v spin
 	# The version of this release is the one that the layout is checked with.
 	[ "$(codename)" != bookworm ] ||
 		want clang-format "checks the layout of the C files" command -v clang-format

@@ -117,4 +117,6 @@ start_server() {
 		cat "$work/server.log"
 		die "the server did not start"
 	}
+	# Node leases are in this database, for all of the server.
+	psql -X -q -d postgres -c 'CREATE EXTENSION idgen'
 }
