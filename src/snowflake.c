@@ -123,15 +123,14 @@ await_clock(Attempt *try, instr_time *since)
 	static uint32 wait_event = 0;
 	int64 behind = word_time(try->last) - try->now;
 	instr_time now;
+	bool first;
 
 	if (wait_event == 0)
 		wait_event = wait_event_new("IdgenClock");
 	INSTR_TIME_SET_CURRENT(now);
-	if (INSTR_TIME_IS_ZERO(*since))
-	{
+	first = INSTR_TIME_IS_ZERO(*since);
+	if (first)
 		*since = now;
-		pg_atomic_fetch_add_u64(&shared->lease.clock_waits, 1);
-	}
 	INSTR_TIME_SUBTRACT(now, *since);
 	if (behind + (int64) INSTR_TIME_GET_MILLISEC(now) > idgen_clock_max_wait)
 	{
@@ -146,6 +145,8 @@ await_clock(Attempt *try, instr_time *since)
 				 errhint("Correct the clock. If it was ahead before, "
 						 "snowflake_accept_clock() takes it as it is.")));
 	}
+	if (first)
+		pg_atomic_fetch_add_u64(&shared->lease.clock_waits, 1);
 	(void) WaitLatch(MyLatch,
 					 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 					 (long) behind,
