@@ -45,6 +45,7 @@ static bool have = false;
 static NodeLease held;
 
 static bool failed = false; /* the last step; try again soon */
+static int64 free_in_ms;    /* when there was no node to take */
 
 typedef enum LeaseStep
 {
@@ -95,6 +96,7 @@ no_node_free(NodeLease *lease, int only, Verdict *verdict)
 {
 	int64 wait_ms = coordinator_lease_wait_ms(lease, only);
 
+	free_in_ms = wait_ms;
 	if (only > snowflake_field_max(lease->layout.node_bits))
 		verdict_set(verdict,
 					ERRCODE_INVALID_PARAMETER_VALUE,
@@ -425,8 +427,16 @@ take(Verdict *verdict)
 	LWLockAcquire(&shared->lease.lock, LW_SHARED);
 	lease.holder = shared->lease.holder;
 	LWLockRelease(&shared->lease.lock);
+	free_in_ms = -1;
 	if (!transact(STEP_TAKE, &lease, 0, verdict, true))
-		return;
+	{
+		/* One that was given back is free a moment later. */
+		if (free_in_ms < 0 || free_in_ms > idgen_clock_max_wait)
+			return;
+		pg_usleep((free_in_ms + 1) * US_PER_MS);
+		if (!transact(STEP_TAKE, &lease, 0, verdict, true))
+			return;
+	}
 	if (!lease_is_usable(&lease, verdict))
 	{
 		Verdict ignored;
