@@ -86,12 +86,12 @@ raise_timeout(WorkerState state)
 }
 
 /*
- * Waits, with no lock held, cancellable, at most idgen.timeout, until LEASE is
- * set to something else than `unusable` and is of era `era` or later. Raises
- * what the worker has to say, 53000, or 55000.
+ * Waits, with no lock held, cancellable, at most idgen.timeout, for a lease of
+ * era `era` or later whose range ends after `time`. Raises what the worker has
+ * to say, 53000, or 55000.
  */
 void
-lease_await(uint64 unusable, int era)
+lease_await(int era, int64 time)
 {
 	static uint32 wait_event = 0;
 	Lease *lease = &shared->lease;
@@ -117,7 +117,7 @@ lease_await(uint64 unusable, int era)
 		Verdict verdict = {0};
 
 		word = pg_atomic_read_u64(&shared->lease_word.word);
-		if (word != 0 && word != unusable && word_era(word) >= era)
+		if (word != 0 && word_era(word) >= era && word_time(word) > time)
 			break;
 		open_request(lease);
 		state = worker_wake(WORKER_OF_LEASE);
@@ -132,7 +132,9 @@ lease_await(uint64 unusable, int era)
 			if (verdict.sqlstate != 0 &&
 				verdict.sqlstate != ERRCODE_LOCK_NOT_AVAILABLE)
 				verdict_raise(&verdict);
-			if (verdict.sqlstate != 0)
+			/* Locked, or renewed by a clock that is behind this one. */
+			word = pg_atomic_read_u64(&shared->lease_word.word);
+			if (verdict.sqlstate != 0 || word_time(word) <= time)
 				ConditionVariableTimedSleep(&lease->answer,
 											RETRY_MS,
 											wait_event);

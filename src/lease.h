@@ -96,7 +96,7 @@ word_tail(uint64 word)
 /* lease.c */
 extern void lease_init(Lease *lease, int tranche);
 extern void lease_layout(SnowflakeLayout *layout);
-extern void lease_await(uint64 unusable, int era);
+extern void lease_await(int era, int64 time);
 
 /* lease_worker.c */
 extern bool lease_worker_is_here(void);

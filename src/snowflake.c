@@ -175,7 +175,7 @@ next_id(void)
 			case RACED:
 				break;
 			case NO_LEASE:
-				lease_await(try.word, 0);
+				lease_await(0, try.word == 0 ? -1 : try.time);
 				break;
 			case CLOCK_BACK:
 				await_clock(&try, &clock_back_since);
@@ -219,7 +219,7 @@ snowflake_accept_clock(PG_FUNCTION_ARGS)
 						WORD_ERA_MAX),
 				 errhint("Restart the server.")));
 	pg_atomic_write_u32(&shared->lease.new_era, 1);
-	lease_await(0, era + 1);
+	lease_await(era + 1, -1);
 	PG_RETURN_VOID();
 }
 
