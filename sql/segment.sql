@@ -328,3 +328,33 @@ SELECT issued, blocks FROM segment_status WHERE biz_tag = 'count';
 SELECT id_segment_guard();
 \echo :SQLSTATE
 DELETE FROM id_segment;
+
+-- Another relation of that name, or a table that its owner has changed, is neither
+-- read nor waited for.
+INSERT INTO id_segment (biz_tag) VALUES ('odd');
+ALTER TABLE id_segment RENAME TO put_aside;
+SELECT segment_next('odd');
+\echo :SQLSTATE
+CREATE VIEW id_segment AS SELECT 1 AS biz_tag;
+SELECT segment_next('nobody');
+\echo :SQLSTATE
+DROP VIEW id_segment;
+CREATE TABLE id_segment (biz_tag int, max_id int);
+INSERT INTO id_segment VALUES (1, 1);
+SELECT segment_next('nobody');
+\echo :SQLSTATE
+DROP TABLE id_segment;
+ALTER TABLE put_aside RENAME TO id_segment;
+SELECT segment_next('odd');
+BEGIN;
+ALTER TABLE id_segment DROP CONSTRAINT id_segment_pkey;
+SELECT segment_next('nobody');
+\echo :SQLSTATE
+ROLLBACK;
+BEGIN;
+ALTER TABLE id_segment ALTER incarnation TYPE text;
+UPDATE id_segment SET step = 5;
+\echo :SQLSTATE
+ROLLBACK;
+SELECT segment_next('odd');
+DELETE FROM id_segment;

@@ -62,7 +62,8 @@ read_rows(SegmentRow *rows, int count, SegmentRowState state)
 }
 
 #define ROWS_OF_TAGS                                                          \
-	"SELECT biz_tag, max_id, step, incarnation FROM %1$s "                    \
+	"SELECT biz_tag::pg_catalog.text, max_id::pg_catalog.int8, "              \
+	"step::pg_catalog.int4, incarnation::pg_catalog.uuid FROM %1$s "          \
 	"WHERE biz_tag OPERATOR(pg_catalog.=) ANY ($1)"
 
 /* Locks the rows of these tags as far as they are there and free. */
@@ -108,7 +109,7 @@ coordinator_lock_rows(SegmentRow *rows, int count)
 	" SELECT biz_tag, incarnation, max_id OPERATOR(pg_catalog.-) amount"      \
 	" OPERATOR(pg_catalog.+) 1::pg_catalog.int8, max_id, $3"                  \
 	" FROM taken WHERE $6"                                                    \
-	") SELECT biz_tag, max_id FROM taken"
+	") SELECT biz_tag::pg_catalog.text, max_id::pg_catalog.int8 FROM taken"
 
 /* Raises max_id of rows that are ours by their amounts, in one statement. */
 void

@@ -89,10 +89,21 @@ coordinator_find_table(const char *name)
 static char *
 lock_table(Oid relation)
 {
+	Relation opened;
+	ListCell *cell;
+	bool free = true;
+
 	if (!OidIsValid(relation) ||
 		!ConditionalLockRelationOid(relation, RowExclusiveLock))
 		return NULL;
-	return own_table(relation);
+	opened = RelationIdGetRelation(relation);
+	if (opened == NULL)
+		return NULL;
+	/* The statements would wait for them. */
+	foreach (cell, RelationGetIndexList(opened))
+		free &= ConditionalLockRelationOid(lfirst_oid(cell), RowExclusiveLock);
+	RelationClose(opened);
+	return free ? own_table(relation) : NULL;
 }
 
 /*
@@ -134,7 +145,7 @@ coordinator_close(void)
 	SPI_finish();
 }
 
-/* After the commit: its deferred triggers had to run as the owner, too. */
+/* After the commit: until then all runs as the owner. */
 void
 coordinator_restore_role(void)
 {

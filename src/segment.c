@@ -67,6 +67,15 @@ relation_changed(Datum arg, Oid relation)
 		segment_relation_valid = false;
 }
 
+static void
+relation_is_gone(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("table id_segment of extension \"idgen\" is gone"),
+			 errhint("It was dropped, renamed, or changed.")));
+}
+
 /* The table beside the function that is being called. */
 Oid
 segment_find_relation(FunctionCallInfo fcinfo)
@@ -83,9 +92,9 @@ segment_find_relation(FunctionCallInfo fcinfo)
 	relation = get_relname_relid("id_segment",
 								 get_func_namespace(fcinfo->flinfo->fn_oid));
 	if (!OidIsValid(relation))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table id_segment of extension \"idgen\" is gone")));
+		relation_is_gone();
+	if (!segment_table_is_ours(relation))
+		relation_is_gone();
 	segment_relation = relation;
 	segment_relation_valid = true;
 	return relation;
@@ -363,6 +372,8 @@ open_claim(TagRef *ref, bool is_set, int64 size)
 		claim->state = CLAIM_OPEN;
 		claim->slot = ref->slot - segments->slots;
 		claim->owner = ref->owner;
+		claim->taker = 0;
+		claim->served = false;
 		claim->is_set = is_set;
 		claim->size = size;
 		claim->start = 0;
@@ -512,13 +523,10 @@ wait_for_claim(TagRef *ref, bool is_set, int64 size)
 
 	result.is_set = is_set;
 	result.size = size;
-	/* From here on the slot keeps its owner, which must still be the tag. */
-	pg_atomic_fetch_add_u32(waiter.count, 1);
-	if (!ref_is_current(ref))
+	while (!segment_enter(ref->slot, ref->owner))
 	{
-		stop_waiting(0, PointerGetDatum(&waiter));
 		renew_ref(ref);
-		return wait_for_claim(ref, is_set, size);
+		waiter.count = &ref->slot->claiming;
 	}
 	PG_ENSURE_ERROR_CLEANUP(stop_waiting, PointerGetDatum(&waiter));
 	{

@@ -17,6 +17,7 @@ extern bool segment_worker_is_here(void);
 extern bool segment_worker_raises_rows(void);
 
 /* segment_row.c */
+extern bool segment_table_is_ours(Oid relation);
 extern void segment_check_uncommitted(Oid relation, const char *tag);
 extern char *segment_lockers(Oid relation, const char *tag, bool *own);
 

@@ -121,24 +121,27 @@ suspend(SegmentSlot *slot)
 /*
  * Lifts a suspension, keeping the blocks or not. `asks` is what the slot's
  * count was before the row was read: if it has grown, there is news that the
- * reader did not see, and the slot is suspended again. Worker only.
+ * reader did not see, and the suspension stays. Worker only, holding the lock
+ * exclusively, so that nobody suspends meanwhile.
  */
 void
 segment_resume(SegmentSlot *slot, uint64 asks, bool keep)
 {
 	uint64 word = pg_atomic_read_u64(&slot->word);
+	uint64 still =
+		pg_atomic_read_u64(&slot->asks) == asks ? 0 : WORD_SUSPENDED;
 	uint64 next;
 
+	if (keep && still != 0)
+		return;
 	if (!keep)
 		slot->issued_before = segment_issued(slot);
 	do
 	{
 		/* Three on: no block is the one in use, the next, or the last. */
-		next =
-			keep ? word & ~WORD_SUSPENDED : word_of(word_serial(word) + 3, 0);
+		next = keep ? word & ~WORD_SUSPENDED
+					: word_of(word_serial(word) + 3, 0) | still;
 	} while (!pg_atomic_compare_exchange_u64(&slot->word, &word, next));
-	if (pg_atomic_read_u64(&slot->asks) != asks)
-		pg_atomic_fetch_or_u64(&slot->word, WORD_SUSPENDED);
 }
 
 bool
@@ -253,25 +256,59 @@ segment_suspend_all(Oid database, Oid relation)
 	LWLockRelease(&segments->lock);
 }
 
-/* An unused slot, else the one whose last use is longest ago. */
+/* One without a row goes first, then the one whose last use is longest ago. */
+static bool
+goes_before(SegmentSlot *slot, SegmentSlot *other)
+{
+	if (slot->has_row != other->has_row)
+		return !slot->has_row;
+	return slot->last_used < other->last_used;
+}
+
+/*
+ * An unused slot, else the one that is missed least. Takers leave no time: a
+ * slot is in use if its word has moved since a slot was last wanted.
+ */
 static SegmentSlot *
-free_slot(void)
+free_slot(TimestampTz now)
 {
 	Segments *segments = &shared->segments;
-	SegmentSlot *oldest = NULL;
+	SegmentSlot *chosen = NULL;
 
 	if (segments->slots_used < SEGMENT_SLOTS)
 		return &segments->slots[segments->slots_used++];
 	for (int i = 0; i < SEGMENT_SLOTS; i++)
 	{
 		SegmentSlot *slot = &segments->slots[i];
+		uint64 word = pg_atomic_read_u64(&slot->word);
 
+		if (word != slot->seen_word)
+			slot->last_used = now;
+		slot->seen_word = word;
 		if (pg_atomic_read_u32(&slot->waiting) == 0 &&
 			pg_atomic_read_u32(&slot->claiming) == 0 &&
-			(oldest == NULL || slot->last_used < oldest->last_used))
-			oldest = slot;
+			(chosen == NULL || goes_before(slot, chosen)))
+			chosen = slot;
 	}
-	return oldest;
+	return chosen;
+}
+
+/*
+ * Counts the session among those who wait for a claim at the slot, which then
+ * keeps its owner. False if it has another by now.
+ */
+bool
+segment_enter(SegmentSlot *slot, uint64 owner)
+{
+	bool current;
+
+	/* Under the lock, since free_slot() looks at the count under it. */
+	LWLockAcquire(&shared->segments.lock, LW_SHARED);
+	current = pg_atomic_read_u64(&slot->owner) == owner;
+	if (current)
+		pg_atomic_fetch_add_u32(&slot->claiming, 1);
+	LWLockRelease(&shared->segments.lock);
+	return current;
 }
 
 /* Makes the slot the tag's. What is left of its blocks becomes a gap. */
@@ -316,7 +353,7 @@ segment_slot(Oid database, Oid relation, const char *tag, uint64 *owner)
 	slot = find_slot(database, relation, tag);
 	if (slot == NULL)
 	{
-		slot = free_slot();
+		slot = free_slot(now);
 		if (slot != NULL)
 			assign_slot(slot, database, relation, tag);
 	}

@@ -68,6 +68,7 @@ typedef struct SegmentSlot
 	int32 step;
 	uint64 issued_before; /* from blocks that are no longer in the slot */
 	uint64 blocks;
+	uint64 seen_word; /* when a slot was last wanted by another tag */
 	TimestampTz last_used;
 	Verdict verdict;
 } SegmentSlot;
@@ -88,6 +89,8 @@ typedef struct SegmentClaim
 	ClaimState state;
 	int slot;
 	uint64 owner;
+	int taker;   /* process that serves it; 0: none */
+	bool served; /* it has its answer */
 	bool is_set; /* raise max_id to `size` rather than reserve */
 	int64 size;  /* 0: the row's step */
 	int64 start; /* the answer */
@@ -131,6 +134,7 @@ extern SegmentSlot *
 segment_slot(Oid database, Oid relation, const char *tag, uint64 *owner);
 extern bool
 segment_take(SegmentSlot *slot, uint64 owner, int64 *number, bool *due);
+extern bool segment_enter(SegmentSlot *slot, uint64 owner);
 extern bool segment_request(SegmentSlot *slot, bool refill);
 extern void segment_withdraw(SegmentSlot *slot);
 extern void segment_suspend_tag(Oid database, Oid relation, const char *tag);

@@ -52,6 +52,7 @@ plan_claims(Pass *pass, Order *order, SegmentRow *row)
 			{
 				row->amount += claim->size - 1 - last;
 				order->drop = true;
+				claim->served = true;
 			}
 			continue;
 		}
@@ -64,6 +65,7 @@ plan_claims(Pass *pass, Order *order, SegmentRow *row)
 		}
 		claim->start = last + 1;
 		claim->end = last + size;
+		claim->served = true;
 		row->amount += size;
 	}
 }

@@ -8,11 +8,17 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/multixact.h"
+#include "access/relation.h"
 #include "access/relscan.h"
 #include "access/subtrans.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
@@ -37,14 +43,66 @@
 
 SQL_FUNCTION(id_segment_guard);
 
+static bool
+has_column(TupleDesc desc, const char *name, Oid type)
+{
+	int number = SPI_fnumber(desc, name);
+
+	return number > 0 && TupleDescAttr(desc, number - 1)->atttypid == type;
+}
+
+/* The owner can alter what is his; it is then not to be read any more. */
+static bool
+is_as_made(Relation relation)
+{
+	TupleDesc desc = RelationGetDescr(relation);
+
+	return relation->rd_rel->relkind == RELKIND_RELATION &&
+		   relation->rd_rel->relam == HEAP_TABLE_AM_OID &&
+		   has_column(desc, "biz_tag", TEXTOID) &&
+		   has_column(desc, "max_id", INT8OID) &&
+		   has_column(desc, "incarnation", UUIDOID) &&
+		   OidIsValid(primary_key_index(relation));
+}
+
+/*
+ * A relation of the extension's, not another of that name, as the extension
+ * made it. True as well while it cannot be looked at: it is locked.
+ */
+bool
+segment_table_is_ours(Oid relation)
+{
+	Oid extension = get_extension_oid("idgen", true);
+	Relation opened;
+	bool ours;
+
+	if (!OidIsValid(extension) ||
+		getExtensionOfObject(RelationRelationId, relation) != extension)
+		return false;
+	if (!ConditionalLockRelationOid(relation, AccessShareLock))
+		return true;
+	opened = relation_open(relation, NoLock);
+	ours = is_as_made(opened);
+	relation_close(opened, AccessShareLock);
+	return ours;
+}
+
 static TriggerData *
 trigger_data(FunctionCallInfo fcinfo)
 {
+	TriggerData *trigger;
+
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function is a trigger of id_segment")));
-	return (TriggerData *) fcinfo->context;
+	trigger = (TriggerData *) fcinfo->context;
+	if (!is_as_made(trigger->tg_relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" is not as id_segment was made",
+						RelationGetRelationName(trigger->tg_relation))));
+	return trigger;
 }
 
 static Datum
@@ -198,10 +256,11 @@ id_segment_guard(PG_FUNCTION_ARGS)
 typedef struct RowScan
 {
 	Relation relation;
+	Oid index;
 	SysScanDesc scan;
 } RowScan;
 
-/* False, and nothing to close, when the table is locked by somebody else. */
+/* False, and nothing to close, when the table is locked or not as it was. */
 static bool
 row_open(RowScan *row, Oid relation, const char *tag)
 {
@@ -209,7 +268,18 @@ row_open(RowScan *row, Oid relation, const char *tag)
 
 	if (!ConditionalLockRelationOid(relation, AccessShareLock))
 		return false;
-	row->relation = table_open(relation, NoLock);
+	row->relation = relation_open(relation, NoLock);
+	if (!is_as_made(row->relation))
+	{
+		relation_close(row->relation, AccessShareLock);
+		return false;
+	}
+	row->index = primary_key_index(row->relation);
+	if (!ConditionalLockRelationOid(row->index, AccessShareLock))
+	{
+		relation_close(row->relation, AccessShareLock);
+		return false;
+	}
 	ScanKeyInit(&key,
 				SPI_fnumber(RelationGetDescr(row->relation), "biz_tag"),
 				BTEqualStrategyNumber,
@@ -217,7 +287,7 @@ row_open(RowScan *row, Oid relation, const char *tag)
 				CStringGetTextDatum(tag));
 	key.sk_collation = C_COLLATION_OID;
 	row->scan = systable_beginscan(row->relation,
-								   primary_key_index(row->relation),
+								   row->index,
 								   true,
 								   SnapshotAny,
 								   1,
@@ -245,7 +315,8 @@ static void
 row_close(RowScan *row)
 {
 	systable_endscan(row->scan);
-	table_close(row->relation, AccessShareLock);
+	UnlockRelationOid(row->index, AccessShareLock);
+	relation_close(row->relation, AccessShareLock);
 }
 
 static bool
@@ -310,12 +381,10 @@ add_row_lockers(List **pids, HeapTupleHeader row)
 		add_xid(pids, members[i].xid);
 }
 
-/* The processes that hold a table in a way that stops the worker. */
 static void
-add_table_lockers(List **pids, Oid relation)
+add_lockers(List **pids, Oid relation)
 {
 	LOCKTAG tag;
-	Relation opened;
 
 	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relation);
 	for (VirtualTransactionId *holder =
@@ -324,13 +393,25 @@ add_table_lockers(List **pids, Oid relation)
 		 holder++)
 		*pids =
 			list_append_unique_int(*pids, virtual_transaction_pid(*holder));
+}
+
+/* The processes that hold a table in a way that stops the worker. */
+static void
+add_table_lockers(List **pids, Oid relation)
+{
+	ListCell *cell;
+	Relation opened;
+
+	add_lockers(pids, relation);
 	/* Conflicts of one's own are not among those. */
 	if (!ConditionalLockRelationOid(relation, AccessShareLock))
 		return;
-	opened = table_open(relation, NoLock);
+	opened = relation_open(relation, NoLock);
 	if (CheckRelationLockedByMe(opened, ShareLock, true))
 		*pids = list_append_unique_int(*pids, MyProcPid);
-	table_close(opened, AccessShareLock);
+	foreach (cell, RelationGetIndexList(opened))
+		add_lockers(pids, lfirst_oid(cell));
+	relation_close(opened, AccessShareLock);
 }
 
 /*

@@ -100,6 +100,7 @@ collect(Pass *pass)
 	memset(pass, 0, sizeof(Pass));
 	pass->orders = palloc(sizeof(Order) * Max(slots, 1));
 	pass->claims = palloc(sizeof(SegmentClaim *) * SEGMENT_CLAIMS);
+	pass->rows = palloc0(sizeof(SegmentRow) * Max(slots, 1));
 	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < slots; i++)
 	{
@@ -140,12 +141,12 @@ collect(Pass *pass)
 				pass->orders[j].owner == claim->owner)
 			{
 				claim->state = CLAIM_TAKEN;
+				claim->taker = MyProcPid;
 				memset(&claim->verdict, 0, sizeof(claim->verdict));
 				pass->claims[pass->claim_count++] = claim;
 			}
 	}
 	LWLockRelease(&segments->lock);
-	pass->rows = palloc0(sizeof(SegmentRow) * Max(pass->count, 1));
 	for (int i = 0; i < pass->count; i++)
 		strlcpy(pass->rows[i].tag,
 				pass->orders[i].slot->tag,
@@ -223,6 +224,10 @@ put_back(Pass *pass, bool in_doubt)
 	{
 		SegmentClaim *claim = pass->claims[i];
 
+		/* Put back before, it may be another worker's by now. */
+		if (claim->taker != MyProcPid)
+			continue;
+		claim->taker = 0;
 		if (claim->state == CLAIM_ABANDONED)
 			claim->state = CLAIM_FREE;
 		if (claim->state != CLAIM_TAKEN)
@@ -323,9 +328,10 @@ publish(Pass *pass)
 		SegmentClaim *claim = pass->claims[i];
 
 		for (int j = 0; j < pass->count && claim->verdict.sqlstate == 0; j++)
-			if (claim_slot(claim) == pass->orders[j].slot &&
-				claim->start == 0 && pass->orders[j].verdict.sqlstate != 0)
+			if (claim_slot(claim) == pass->orders[j].slot && !claim->served &&
+				pass->orders[j].verdict.sqlstate != 0)
 				claim->verdict = pass->orders[j].verdict;
+		claim->taker = 0;
 		claim->state =
 			claim->state == CLAIM_ABANDONED ? CLAIM_FREE : CLAIM_DONE;
 	}
@@ -354,6 +360,7 @@ fail(Pass *pass, ErrorData *error)
 	{
 		pass->claims[i]->start = 0;
 		pass->claims[i]->end = 0;
+		pass->claims[i]->served = false;
 	}
 }
 
@@ -372,6 +379,7 @@ reset(Pass *pass)
 	{
 		memset(&pass->claims[i]->verdict, 0, sizeof(Verdict));
 		pass->claims[i]->start = 0;
+		pass->claims[i]->served = false;
 	}
 }
 
@@ -433,7 +441,7 @@ prune(Oid relation)
 			done = coordinator_prune_log(idgen_segment_log_retention);
 			coordinator_close();
 			PopActiveSnapshot();
-			CommitTransactionCommand();
+			worker_commit(false);
 			coordinator_restore_role();
 		}
 		else

@@ -45,6 +45,7 @@
 
 /* In the process that asked for a worker: to end it if it never came. */
 static BackgroundWorkerHandle *asked_handle = NULL;
+static TimestampTz asked_at;
 
 /* In a worker. */
 static volatile sig_atomic_t cancelled = false;
@@ -141,6 +142,7 @@ start_worker(Oid database)
 	if (asked_handle != NULL)
 		pfree(asked_handle);
 	asked_handle = NULL;
+	asked_at = GetCurrentTimestamp();
 	return RegisterDynamicBackgroundWorker(&worker, &asked_handle);
 }
 
@@ -192,11 +194,17 @@ worker_wake(Oid database)
 	return WORKER_NO_SLOT;
 }
 
-/* Ends a worker that this process asked for and that has not come. */
+/*
+ * Ends a worker that this process asked for and that has not come, unless it
+ * has just been asked for: others may wait longer for it.
+ */
 void
 worker_give_up(Oid database)
 {
-	if (asked_handle == NULL || worker_pid(database) != 0)
+	if (asked_handle == NULL || worker_pid(database) != 0 ||
+		!TimestampDifferenceExceeds(asked_at,
+									GetCurrentTimestamp(),
+									START_RETRY_MS))
 		return;
 	TerminateBackgroundWorker(asked_handle);
 	pfree(asked_handle);

@@ -40,5 +40,21 @@ cmp_ok($node->safe_psql('postgres', q{
 is($node->safe_psql('postgres', 'SELECT count(*) FROM segment_overlap'), 0,
     'no blocks overlap');
 
+# The tag that is used most stays, although its session has long known its slot; and
+# tags that nobody made push out none that somebody did.
+add_tag($node, 'hot', 10000);
+is($node->safe_psql('postgres', q{SELECT max(segment_next('hot') + 0 * segment_next('t' || n))
+    FROM generate_series(1, 4200) n}), 4200, 'a hot tag has no gap while others come and go');
+$node->safe_psql('postgres', q{DO $$
+    BEGIN
+        FOR n IN 1..4200 LOOP
+            BEGIN
+                PERFORM segment_next('unknown' || n);
+            EXCEPTION WHEN SQLSTATE '02000' THEN NULL;
+            END;
+        END LOOP;
+    END $$});
+is(take($node, 'hot', 1), 4201, '... nor while somebody asks for unknown ones');
+
 $node->stop;
 done_testing();
