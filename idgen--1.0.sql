@@ -264,7 +264,7 @@ COMMENT ON COLUMN segment_status.last_error IS 'what kept the last request from 
 CREATE TABLE snowflake_layout (
     one_row boolean NOT NULL DEFAULT true PRIMARY KEY CHECK (one_row),
     epoch_ms bigint NOT NULL DEFAULT 1704067200000
-        CHECK (epoch_ms BETWEEN 0 AND 8796093022208),
+        CHECK (epoch_ms BETWEEN -8796093022208 AND 8796093022208),
     node_bits integer NOT NULL DEFAULT 10 CHECK (node_bits BETWEEN 0 AND 16),
     sequence_bits integer NOT NULL DEFAULT 12
         CHECK (sequence_bits BETWEEN 1 AND 16),

@@ -26,7 +26,7 @@ SELECT snowflake_ceil('2093-09-06 15:47:35.552+00');
 \echo :SQLSTATE
 SELECT snowflake_floor('infinity');
 \echo :SQLSTATE
-SELECT snowflake_time(1, -1);
+SELECT snowflake_time(1, -8796093022209);
 \echo :SQLSTATE
 SELECT snowflake_node(1, 0, 17, 5);
 \echo :SQLSTATE

@@ -21,7 +21,7 @@ SQL_FUNCTION(snowflake_sequence);
 SQL_FUNCTION(snowflake_floor);
 SQL_FUNCTION(snowflake_ceil);
 
-/* Year 2248; the time field adds 69 years. */
+/* Years 1692 to 2248; the time field adds 69 years. */
 #define EPOCH_MS_MAX (INT64CONST(1) << 43)
 
 /* Raises 2200H for a field that has no room. */
@@ -54,11 +54,12 @@ layout_argument(FunctionCallInfo fcinfo)
 							  PG_GETARG_INT32(2),
 							  PG_GETARG_INT32(3)};
 
-	if (layout.epoch_ms < 0 || layout.epoch_ms > EPOCH_MS_MAX)
+	if (layout.epoch_ms < -EPOCH_MS_MAX || layout.epoch_ms > EPOCH_MS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epoch_ms must be 0 to " INT64_FORMAT
+				 errmsg("epoch_ms must be " INT64_FORMAT " to " INT64_FORMAT
 						", not " INT64_FORMAT,
+						-EPOCH_MS_MAX,
 						EPOCH_MS_MAX,
 						layout.epoch_ms),
 				 errdetail("It counts from 1970-01-01 00:00:00 UTC.")));

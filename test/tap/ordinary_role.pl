@@ -39,22 +39,30 @@ is(scalar(grep { $_ le $before } keys %distinct), 0, '... and above all issued b
 is($node->safe_psql('postgres', "$parallel $query", extra_params => [ '-U', 'ordinary' ]),
     20000, 'an aggregate over a parallel plan');
 
+# Where ids come from is not for a session to say, however it says it.
+{
+    local $ENV{PGOPTIONS} = '-c idgen.node_id=7 -c idgen.lease_database=template1';
+    my ($rc, $out, $err) = $node->psql('postgres', 'SELECT snowflake_node(snowflake_next())',
+        extra_params => [ '-U', 'ordinary' ]);
+    isnt($out, 7, 'idgen.node_id among the start-up options: refused, or without effect');
+}
+
 # Start-up options with our prefix.
 SKIP:
 {
-    local $ENV{PGOPTIONS} = '-c idgen.node_id=7';
+    local $ENV{PGOPTIONS} = '-c idgen.made_up=7';
     if (needs_preload($node))
     {
         my ($rc, $out, $err) = $node->psql('postgres', 'SELECT uuidv7_mono()',
             extra_params => [ '-U', 'ordinary' ]);
-        like($err, qr/invalid configuration parameter name "idgen.node_id"/,
+        like($err, qr/invalid configuration parameter name "idgen.made_up"/,
             'preloaded: a made-up setting is refused at connect');
         skip 'preloaded, there is no late load', 3;
     }
     my ($rc, $out, $err) = $node->psql('postgres', 'SELECT uuidv7_mono()',
         extra_params => [ '-U', 'ordinary' ]);
     is($rc, 0, 'loaded late: a made-up setting does not keep ids back');
-    like($err, qr/WARNING:  invalid configuration parameter name "idgen.node_id"/,
+    like($err, qr/WARNING:  invalid configuration parameter name "idgen.made_up"/,
         '... it is named and removed');
     cmp_ok($out, 'gt', $before, '... and ids go on from the same word');
     ($rc, $out, $err) = $node->psql('postgres', "$parallel $query",
