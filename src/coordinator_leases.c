@@ -36,9 +36,9 @@
 /* The first lease makes the layout what it is, if nobody did. */
 #define MARK_LAYOUT                                                           \
 	"%1$.0sINSERT INTO %2$s AS l (system_id, timeline, not_before)"           \
-	" VALUES ($1, $2, " CLOCK ") ON CONFLICT (one_row) DO UPDATE SET"         \
+	" VALUES ($1, $2, '-infinity') ON CONFLICT (one_row) DO UPDATE SET"       \
 	" system_id = $1, timeline = $2, not_before ="                            \
-	" CASE WHEN l.system_id IS NULL THEN " CLOCK                              \
+	" CASE WHEN l.system_id IS NULL THEN '-infinity'"                         \
 	" ELSE " CLOCK PLUS MS("l.ttl_ms" PLUS "1000") " END"
 
 #define FENCE_NODES                                                           \

@@ -18,8 +18,9 @@ my $directory = PostgreSQL::Test::Utils::tempdir;
 my $uses = qq{GRANT EXECUTE ON FUNCTION segment_next(text), segment_alloc(text, integer)
     TO $owner;};
 my %writes = (
-    granted => "GRANT INSERT ON id_segment, segment_log TO $owner",
-    owned => "ALTER TABLE id_segment OWNER TO $owner; ALTER TABLE segment_log OWNER TO $owner");
+    granted => "GRANT INSERT ON id_segment, segment_log, snowflake_layout, node_lease TO $owner",
+    owned => join '; ', map { "ALTER TABLE $_ OWNER TO $owner" }
+        'id_segment', 'segment_log', 'snowflake_layout', 'node_lease');
 
 sub owned_database
 {

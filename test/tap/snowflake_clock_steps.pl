@@ -125,10 +125,13 @@ $node->safe_psql('postgres', q{
             EXCEPTION WHEN OTHERS THEN
                 IF SQLSTATE <> '55000' THEN RAISE; END IF;
             END;
+            COMMIT;
+            PERFORM pg_sleep(0.01);
         END LOOP;
     END $$});
 my @sessions = map { psql_start($node, "flap$_", "CALL insist($_)") } 1 .. 64;
-busy_pid($node, "flap$_") foreach 1 .. 64;
+ok($node->poll_query_until('postgres', q{SELECT count(DISTINCT session) = 64 FROM flap}),
+    '64 sessions are at work');
 foreach my $turn (1 .. 100)
 {
     step_clock($turn % 2 ? -0.1 : 0);
@@ -136,8 +139,7 @@ foreach my $turn (1 .. 100)
 }
 $node->safe_psql('postgres', 'DELETE FROM flapping');
 is(join(' ', map { (psql_finish($_))[0] } @sessions), join(' ', (0) x 64),
-    '64 sessions while the clock flaps: no other error');
-is($node->safe_psql('postgres', 'SELECT count(DISTINCT session) FROM flap'), 64, '... all get ids');
+    'the clock flaps: no error but 55000');
 is(not_rising($node, 'flap', 'n', per => 'session'), '0|0', '... none twice, each session rises');
 cmp_ok($node->safe_psql('postgres', 'SELECT refusals + clock_waits FROM snowflake_status'), '>', 0,
     '... and it was felt');
