@@ -95,7 +95,7 @@ reconfigure($node, 'idgen.segment_log' => 'off', 'idgen.segment_log_retention' =
 first_pass();
 is(ages_kept('gone'), '0', 'also while nothing is logged');
 like(logged(), qr/^\Q$logged\E \d+-\d+$/, '... none of the others');
-is(sqlstate_of($node, q{SET idgen.segment_log_retention = 0}), '55P02',
+is(sqlstate_of($node, q{LOAD 'idgen'; SET idgen.segment_log_retention = 0}), '55P02',
     'no session has a say');
 
 $node->stop;
