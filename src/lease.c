@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_database.h"
 #include "commands/dbcommands.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
