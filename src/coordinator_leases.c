@@ -80,7 +80,8 @@
 #define NEXT_FREE                                                             \
 	"SELECT pg_catalog.date_part('epoch', coalesce((SELECT"                   \
 	" pg_catalog.min(n.leased_until) FROM %1$s AS n WHERE n.node_id" LE "$1"  \
-	" AND ($2" EQ "-1 OR n.node_id" EQ "$2)), l.not_before)"                  \
+	" AND ($2" EQ "-1 OR n.node_id" EQ "$2)),"                                \
+	" nullif(l.not_before, '-infinity'), " CLOCK ")"                          \
 	" OPERATOR(pg_catalog.-) " CLOCK ")"                                      \
 	" OPERATOR(pg_catalog.*) 1000::pg_catalog.float8 FROM %2$s AS l"
 

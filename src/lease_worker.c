@@ -94,10 +94,10 @@ field_end(const NodeLease *lease)
 static void
 no_node_free(NodeLease *lease, int only, Verdict *verdict)
 {
-	int64 wait_ms = coordinator_lease_wait_ms(lease, only);
+	int64 wait_ms;
 
-	free_in_ms = wait_ms;
 	if (only > snowflake_field_max(lease->layout.node_bits))
+	{
 		verdict_set(verdict,
 					ERRCODE_INVALID_PARAMETER_VALUE,
 					psprintf("idgen.node_id is %d, but the layout has nodes 0 "
@@ -106,7 +106,11 @@ no_node_free(NodeLease *lease, int only, Verdict *verdict)
 							 snowflake_field_max(lease->layout.node_bits)),
 					NULL,
 					"Change idgen.node_id, or reset it.");
-	else if (wait_ms < 0)
+		return;
+	}
+	wait_ms = coordinator_lease_wait_ms(lease, only);
+	free_in_ms = wait_ms;
+	if (wait_ms < 0)
 		verdict_set(verdict,
 					ERRCODE_LOCK_NOT_AVAILABLE,
 					"the rows of node_lease that are free are locked",

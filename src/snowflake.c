@@ -219,7 +219,17 @@ snowflake_accept_clock(PG_FUNCTION_ARGS)
 						WORD_ERA_MAX),
 				 errhint("Restart the server.")));
 	pg_atomic_write_u32(&shared->lease.new_era, 1);
-	lease_await(era + 1, -1);
+	PG_TRY();
+	{
+		lease_await(era + 1, -1);
+	}
+	PG_CATCH();
+	{
+		/* What has failed must not happen later. */
+		pg_atomic_write_u32(&shared->lease.new_era, 0);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 	PG_RETURN_VOID();
 }
 

@@ -27,16 +27,24 @@ my (@lists, $greatest);
 $greatest = $node->safe_psql('postgres', 'SELECT snowflake_next()');
 push @lists, [$greatest];
 
+sub wait_until
+{
+    my ($done) = @_;
+    foreach (1 .. 100 * $PostgreSQL::Test::Utils::timeout_default)
+    {
+        return if $done->();
+        select undef, undef, undef, 0.01;
+    }
+    die 'a client does not go on';
+}
+
 # Starts the load, does something to it, and ends it; what was seen is kept.
 sub under_load
 {
     my ($what, $do) = @_;
     my @outputs = map { "$directory/" . scalar(@lists) . ".$_" } 1 .. CLIENTS;
     my @clients = map { call_loop($node, 'load', $statements, $_) } @outputs;
-    until ((grep { -s $_ > 2000 } @outputs) == CLIENTS)
-    {
-        select undef, undef, undef, 0.01;
-    }
+    wait_until(sub { (grep { -s $_ > 2000 } @outputs) == CLIENTS });
     $do->(\@outputs);
     # Those who are still there have ids to show for the time after.
     my @sizes = map { -s $_ } @outputs;
@@ -62,10 +70,7 @@ sub all_go_on
 {
     my ($outputs) = @_;
     my @sizes = map { -s $_ } @$outputs;
-    until ((grep { -s $outputs->[$_] > $sizes[$_] } 0 .. $#sizes) == CLIENTS)
-    {
-        select undef, undef, undef, 0.01;
-    }
+    wait_until(sub { (grep { -s $outputs->[$_] > $sizes[$_] } 0 .. $#sizes) == CLIENTS });
     return;
 }
 

@@ -1,0 +1,12 @@
+use strict; use warnings FATAL => 'all'; use FindBin; use lib $FindBin::RealBin; use IdgenTest;
+use PostgreSQL::Test::Cluster; use PostgreSQL::Test::Utils; use Test::More;
+my $node = idgen_node('main', conf => "idgen.timeout = '1s'\n");
+my $w = q{SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE backend_type = 'idgen lease worker'};
+my $a = $node->safe_psql('postgres', 'SELECT snowflake_next()');
+reconfigure($node, 'idgen.lease_database' => 'nowhere');
+$node->safe_psql('postgres', $w);
+is(sqlstate_of($node, 'SELECT snowflake_accept_clock()'), '55000', 'refused');
+reconfigure($node, 'idgen.lease_database' => undef);
+ok($node->poll_query_until('postgres', 'SELECT snowflake_next() > 0'), 'an ordinary call');
+unlike(slurp_file($node->logfile), qr/times go back, as was asked for/, 'an accept that failed does nothing later');
+$node->stop; done_testing();
