@@ -14,9 +14,15 @@ DATA = $(wildcard idgen--*.sql)
 MODULE_big = idgen
 OBJS = \
 	src/clock.o \
+	src/coordinator.o \
 	src/coordinator_leases.o \
+	src/coordinator_libpq.o \
+	src/coordinator_plan.o \
+	src/coordinator_remote.o \
 	src/coordinator_segments.o \
+	src/coordinator_server.o \
 	src/coordinator_spi.o \
+	src/extension.o \
 	src/guc.o \
 	src/idgen.o \
 	src/lease.o \
@@ -24,7 +30,6 @@ OBJS = \
 	src/random.o \
 	src/segment.o \
 	src/segment_cache.o \
-	src/segment_plan.o \
 	src/segment_row.o \
 	src/segment_status.o \
 	src/segment_worker.o \
@@ -36,9 +41,11 @@ OBJS = \
 	src/verdict.o \
 	src/worker.o
 
-PG_CPPFLAGS = -DIDGEN_VERSION='"$(EXTVERSION)"'
+PG_CPPFLAGS = -I$(libpq_srcdir) -DIDGEN_VERSION='"$(EXTVERSION)"'
 # A function of PostgreSQL's interface need not use all that it is given.
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden
+
+SHLIB_LINK = $(libpq)
 
 # install comes first: it leaves the extension to the others.
 REGRESS = install catalog uuidv7 clock plans segment segment_tags \

@@ -230,7 +230,10 @@ CREATE FUNCTION segment_status(
     OUT blocks bigint,
     OUT waits bigint,
     OUT longest_wait_ms double precision,
-    OUT last_error text
+    OUT last_error text,
+    OUT coordinator text,
+    OUT coordinator_since timestamptz,
+    OUT coordinator_error text
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'segment_status'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -240,7 +243,8 @@ COMMENT ON FUNCTION segment_status() IS 'the rows of view segment_status';
 
 CREATE VIEW segment_status AS
 SELECT biz_tag, block_start, block_end, next_id, next_block_start,
-       next_block_end, step, issued, blocks, waits, longest_wait_ms, last_error
+       next_block_end, step, issued, blocks, waits, longest_wait_ms, last_error,
+       coordinator, coordinator_since, coordinator_error
 FROM segment_status();
 /* As pg_stat views that tell of others' work. */
 GRANT SELECT ON segment_status TO pg_monitor;
@@ -258,6 +262,9 @@ COMMENT ON COLUMN segment_status.blocks IS 'blocks fetched for segment_next()';
 COMMENT ON COLUMN segment_status.waits IS 'calls of segment_next() that had to wait';
 COMMENT ON COLUMN segment_status.longest_wait_ms IS 'the longest such wait in ms';
 COMMENT ON COLUMN segment_status.last_error IS 'what kept the last request from being served; NULL when it was';
+COMMENT ON COLUMN segment_status.coordinator IS 'host and port that this database''s worker is connected to; NULL without idgen.coordinator, or without a connection';
+COMMENT ON COLUMN segment_status.coordinator_since IS 'when that connection was made, or failed';
+COMMENT ON COLUMN segment_status.coordinator_error IS 'why there is no connection';
 
 /* Snowflake: tables. Those of the database idgen.lease_database count. */
 
@@ -422,7 +429,10 @@ CREATE FUNCTION snowflake_status(
     OUT leased boolean,
     OUT epoch_ms bigint,
     OUT node_bits integer,
-    OUT sequence_bits integer
+    OUT sequence_bits integer,
+    OUT coordinator text,
+    OUT coordinator_since timestamptz,
+    OUT coordinator_error text
 )
 AS 'MODULE_PATHNAME', 'snowflake_status'
 LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
@@ -433,7 +443,8 @@ COMMENT ON FUNCTION snowflake_status() IS 'the row of view snowflake_status';
 CREATE VIEW snowflake_status AS
 SELECT node, holder, epoch, leased_from, leased_until, renewals, last_time,
        sequence_waits, clock_waits, refusals, days_left, leased, epoch_ms,
-       node_bits, sequence_bits
+       node_bits, sequence_bits, coordinator, coordinator_since,
+       coordinator_error
 FROM snowflake_status();
 GRANT SELECT ON snowflake_status TO pg_monitor;
 COMMENT ON VIEW snowflake_status IS
@@ -461,6 +472,76 @@ COMMENT ON COLUMN snowflake_status.epoch_ms IS
 COMMENT ON COLUMN snowflake_status.node_bits IS 'the layout: bits of the node';
 COMMENT ON COLUMN snowflake_status.sequence_bits IS
 'the layout: bits of the sequence';
+COMMENT ON COLUMN snowflake_status.coordinator IS
+'host and port that the lease worker is connected to; NULL without idgen.coordinator, or without a connection';
+COMMENT ON COLUMN snowflake_status.coordinator_since IS
+'when that connection was made, or failed';
+COMMENT ON COLUMN snowflake_status.coordinator_error IS
+'why there is no connection';
+
+/* What other servers of a fleet call, of the one that is their coordinator. */
+
+CREATE FUNCTION coordinator_reserve(
+    biz_tags text[],
+    kinds text[],
+    amounts bigint[],
+    proc text,
+    OUT row_state text,
+    OUT incarnation uuid,
+    OUT max_id bigint,
+    OUT raised_to bigint,
+    OUT step integer,
+    OUT start_id bigint,
+    OUT end_id bigint,
+    OUT sqlstate text,
+    OUT message text,
+    OUT detail text,
+    OUT hint text
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'coordinator_reserve'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+SET client_min_messages = error;
+REVOKE ALL ON FUNCTION coordinator_reserve(text[], text[], bigint[], text) FROM PUBLIC;
+COMMENT ON FUNCTION coordinator_reserve(text[], text[], bigint[], text) IS
+'for servers whose idgen.coordinator is this one: answers demands on tags, a row for each; kinds are look, block (amount: callers that wait), alloc (numbers, 0 for the step) and set (the next number). An error of one tag is in its rows. Errors: 22023 for other demands, 55P03 a table is locked, 25006 read-only or standby';
+
+CREATE FUNCTION coordinator_prune() RETURNS boolean
+AS 'MODULE_PATHNAME', 'coordinator_prune'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+SET client_min_messages = error;
+REVOKE ALL ON FUNCTION coordinator_prune() FROM PUBLIC;
+COMMENT ON FUNCTION coordinator_prune() IS
+'for servers whose idgen.coordinator is this one: deletes up to 10,000 rows of segment_log that are older than idgen.segment_log_retention here; false when there may be more. Errors: 55P03 a table is locked, 25006 read-only or standby';
+
+CREATE FUNCTION coordinator_lease(
+    step text,
+    holder uuid,
+    holder_name text,
+    node integer,
+    epoch bigint,
+    from_us bigint,
+    until_us bigint,
+    OUT epoch_ms bigint,
+    OUT node_bits integer,
+    OUT sequence_bits integer,
+    OUT ttl_ms integer,
+    OUT node integer,
+    OUT epoch bigint,
+    OUT from_us bigint,
+    OUT until_us bigint,
+    OUT free_in_ms bigint,
+    OUT lost integer,
+    OUT sqlstate text,
+    OUT message text,
+    OUT detail text,
+    OUT hint text
+)
+AS 'MODULE_PATHNAME', 'coordinator_lease'
+LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE
+SET client_min_messages = error;
+REVOKE ALL ON FUNCTION coordinator_lease(text, uuid, text, integer, bigint, bigint, bigint) FROM PUBLIC;
+COMMENT ON FUNCTION coordinator_lease(text, uuid, text, integer, bigint, bigint, bigint) IS
+'for servers whose idgen.coordinator is this one: a step of a node lease: take (node: the only one, or -1), renew, or give back (until_us: the end, in microseconds since 1970). What stands against it is in the last four columns. Errors: 22023 for another step, 55P03 a table is locked, 25006 read-only or standby';
 
 CREATE FUNCTION idgen_stop_in_next_call() RETURNS void
 AS 'MODULE_PATHNAME', 'idgen_stop_in_next_call'

@@ -26,5 +26,5 @@ WHERE extname = 'idgen';
 SELECT uuidv7_mono() < uuidv7_mono() AS rises;
 
 -- A name that looks like a setting and is none is refused.
-SET idgen.coordinator = 'x';
+SET idgen.nodeid = 'x';
 \echo :SQLSTATE

@@ -41,6 +41,17 @@ clock_unix_us(void)
 	return now;
 }
 
+/* Microseconds of the monotonic clock, which no step of the other one moves. */
+int64
+clock_elapsed_us(instr_time start)
+{
+	instr_time now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, start);
+	return (int64) INSTR_TIME_GET_MICROSEC(now);
+}
+
 /*
  * As timestamptz + interval in SQL. Raises 22008 where that leaves the range
  * of timestamps; the ten years at either end of it count as outside.

@@ -6,6 +6,7 @@
 #define IDGEN_CLOCK_H
 
 #include "datatype/timestamp.h"
+#include "portability/instr_time.h"
 
 #define US_PER_MS INT64CONST(1000)
 
@@ -15,6 +16,7 @@
 
 /* clock.c */
 extern int64 clock_unix_us(void);
+extern int64 clock_elapsed_us(instr_time start);
 extern TimestampTz clock_plus(TimestampTz at, const Interval *span);
 
 static inline TimestampTz

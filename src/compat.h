@@ -97,6 +97,35 @@ wait_event_new(const char *name)
 #endif
 }
 
+/* 16: values of settings are in memory of their own. Before, from malloc(). */
+#if PG_VERSION_NUM >= 160000
+#include "utils/guc.h"
+
+static inline char *
+setting_strdup(const char *value)
+{
+	return guc_strdup(LOG, value);
+}
+
+static inline void
+setting_free(char *value)
+{
+	guc_free(value);
+}
+#else
+static inline char *
+setting_strdup(const char *value)
+{
+	return strdup(value);
+}
+
+static inline void
+setting_free(char *value)
+{
+	free(value);
+}
+#endif
+
 /* 17: a timeout for the whole transaction, which a worker must not have. */
 #if PG_VERSION_NUM >= 170000
 #define HAVE_TRANSACTION_TIMEOUT 1

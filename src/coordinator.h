@@ -1,32 +1,52 @@
 /*
  * coordinator.h
- *		What workers ask of the database that holds the tables.
+ *		What workers ask of the database that holds the tables: in this server,
+ *		or in the one that idgen.coordinator names.
  */
 #ifndef IDGEN_COORDINATOR_H
 #define IDGEN_COORDINATOR_H
 
+#include "datatype/timestamp.h"
 #include "utils/uuid.h"
 
 #include "segment_cache.h"
 #include "snowflake_layout.h"
+#include "verdict.h"
 
-typedef enum SegmentRowState
+typedef enum DemandKind
 {
+	DEMAND_LOOK,  /* at the row */
+	DEMAND_BLOCK, /* numbers for those who wait, or soon will */
+	DEMAND_ALLOC, /* numbers for one caller */
+	DEMAND_SET    /* raise max_id */
+} DemandKind;
+
+typedef enum RowState
+{
+	ROW_UNKNOWN, /* an error came first */
 	ROW_MISSING,
-	ROW_LOCKED, /* read, but not to be changed now */
-	ROW_OURS    /* locked until the end of the transaction */
-} SegmentRowState;
+	ROW_LOCKED, /* by somebody else, or its table is */
+	ROW_OURS    /* locked for this transaction */
+} RowState;
 
-/* A row of id_segment as found, and by how much to raise its max_id. */
-typedef struct SegmentRow
+/* What is wanted of a tag, and the answer to it. */
+typedef struct Demand
 {
-	char tag[SEGMENT_TAG_MAX + 1];
-	SegmentRowState state;
+	const char *tag;
+	DemandKind kind;
+	int64 amount; /* LOOK: 0; BLOCK: callers that wait; ALLOC: numbers, 0 for
+				   * the row's step; SET: the next number */
+
+	/* the answer */
+	RowState row;
 	pg_uuid_t incarnation;
-	int64 max_id;
+	int64 max_id; /* as found */
+	int64 raised; /* max_id as left */
 	int32 step;
-	int64 amount; /* 0: leave it alone */
-} SegmentRow;
+	int64 start; /* 0: no numbers */
+	int64 end;
+	Verdict verdict; /* none: it is done */
+} Demand;
 
 /* A lease of a node, in the layout's terms. */
 typedef struct NodeLease
@@ -38,33 +58,29 @@ typedef struct NodeLease
 	int64 epoch;
 	TimestampTz from;
 	TimestampTz until;
+	int64 free_in_ms; /* not taken: when one is free; below 0 if locked */
+	bool lost;        /* not renewed: it is another's */
 } NodeLease;
 
-typedef enum LeaseFate
+typedef enum LeaseStep
 {
-	LEASE_OURS,
-	LEASE_LOST,
-	LEASE_LOCKED
-} LeaseFate;
+	STEP_TAKE,
+	STEP_RENEW,
+	STEP_GIVE_BACK
+} LeaseStep;
 
-/* coordinator_spi.c; all inside a transaction of the caller's */
-extern const char *
-coordinator_open(Oid relation, const char *first, const char *second);
-extern Oid coordinator_find_table(const char *name);
-extern void coordinator_close(void);
-extern void coordinator_restore_role(void);
-
-/* coordinator_leases.c */
-extern bool coordinator_lease_layout(NodeLease *lease);
+/* coordinator.c; in workers */
+extern void coordinator_begin(void);
+extern bool coordinator_is_remote(void);
+extern bool coordinator_has_changed(void);
+extern uint64 coordinator_source(void);
 extern bool
-coordinator_lease_take(NodeLease *lease, const char *name, int only);
-extern int64 coordinator_lease_wait_ms(NodeLease *lease, int only);
-extern LeaseFate coordinator_lease_renew(NodeLease *lease);
-extern void coordinator_lease_give_back(NodeLease *lease, TimestampTz end);
-
-/* coordinator_segments.c */
-extern void coordinator_lock_rows(SegmentRow *rows, int count);
-extern void coordinator_raise_rows(SegmentRow *rows, int count, bool log);
-extern bool coordinator_prune_log(int keep_minutes);
+coordinator_reserve_blocks(Oid relation, Demand *demands, int count);
+extern bool coordinator_prune_old(Oid relation);
+extern bool coordinator_lease_step(LeaseStep step,
+								   NodeLease *lease,
+								   TimestampTz end,
+								   Verdict *verdict,
+								   bool await);
 
 #endif

@@ -17,7 +17,6 @@
 #include "utils/timestamp.h"
 
 #include "compat.h"
-#include "coordinator.h"
 #include "coordinator_spi.h"
 
 #define CLOCK "pg_catalog.clock_timestamp()"
@@ -134,8 +133,8 @@ read_layout(NodeLease *lease, bool *used)
  * Reads the layout, makes it final with the first lease, and fences all nodes
  * where the table may have gone back in time. False when a table is locked.
  */
-bool
-coordinator_lease_layout(NodeLease *lease)
+static bool
+lease_layout_of(NodeLease *lease)
 {
 	static Statement mark = {0};
 	static Statement fence = {0};
@@ -174,8 +173,8 @@ read_lease(NodeLease *lease)
 }
 
 /* Takes a node: `only`, or any if that is -1. False if none is free. */
-bool
-coordinator_lease_take(NodeLease *lease, const char *name, int only)
+static bool
+take_node(NodeLease *lease, const char *name, int only)
 {
 	static Statement take = {0};
 	static Statement make = {0};
@@ -204,8 +203,8 @@ coordinator_lease_take(NodeLease *lease, const char *name, int only)
 }
 
 /* After that: in how many ms one is free; below 0 when its row is locked. */
-int64
-coordinator_lease_wait_ms(NodeLease *lease, int only)
+static int64
+next_free_ms(NodeLease *lease, int only)
 {
 	static Statement next = {0};
 	Oid types[] = {INT4OID, INT4OID};
@@ -217,9 +216,42 @@ coordinator_lease_wait_ms(NodeLease *lease, int only)
 	return (int64) DatumGetFloat8(coordinator_column(0, 1));
 }
 
+static void
+no_node_free(NodeLease *lease, int only, Verdict *verdict)
+{
+	int64 node_max = snowflake_field_max(lease->layout.node_bits);
+
+	if (only > node_max)
+	{
+		verdict_set(verdict,
+					ERRCODE_INVALID_PARAMETER_VALUE,
+					psprintf("idgen.node_id is %d, but the layout has nodes 0 "
+							 "to " INT64_FORMAT,
+							 only,
+							 node_max),
+					NULL,
+					"Change idgen.node_id, or reset it.");
+		return;
+	}
+	lease->free_in_ms = next_free_ms(lease, only);
+	if (lease->free_in_ms < 0)
+		verdict_set(verdict,
+					ERRCODE_LOCK_NOT_AVAILABLE,
+					"the rows of node_lease that are free are locked",
+					NULL,
+					"End the transactions that lock them.");
+	else
+		verdict_set(verdict,
+					ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+					"no Snowflake node is free",
+					psprintf("The next one is in " INT64_FORMAT " ms.",
+							 lease->free_in_ms),
+					"Try again then. See table node_lease.");
+}
+
 /* Moves the end of the range on. */
-LeaseFate
-coordinator_lease_renew(NodeLease *lease)
+static bool
+renew_node(NodeLease *lease, Verdict *verdict)
 {
 	static Statement renew = {0};
 	static Statement look = {0};
@@ -230,14 +262,24 @@ coordinator_lease_renew(NodeLease *lease)
 
 	coordinator_run(&renew, RENEW, SPI_OK_UPDATE_RETURNING, 3, types, values);
 	if (read_lease(lease))
-		return LEASE_OURS;
+		return true;
 	coordinator_run(&look, "%2$.0s" OUR_ROW, SPI_OK_SELECT, 3, types, values);
-	return SPI_processed == 0 ? LEASE_LOST : LEASE_LOCKED;
+	lease->lost = SPI_processed == 0;
+	verdict_set(verdict,
+				lease->lost ? ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE
+							: ERRCODE_LOCK_NOT_AVAILABLE,
+				psprintf(lease->lost
+							 ? "the lease of node %d is lost"
+							 : "row of node %d in node_lease is locked",
+						 lease->node),
+				NULL,
+				NULL);
+	return false;
 }
 
 /* Ends the range at `end`, unless it ends before. */
-void
-coordinator_lease_give_back(NodeLease *lease, TimestampTz end)
+static void
+give_back_node(NodeLease *lease, TimestampTz end)
 {
 	static Statement give_back = {0};
 	Oid types[] = {INT4OID, UUIDOID, INT8OID, TIMESTAMPTZOID};
@@ -247,4 +289,43 @@ coordinator_lease_give_back(NodeLease *lease, TimestampTz end)
 					  TimestampTzGetDatum(end)};
 
 	coordinator_run(&give_back, GIVE_BACK, SPI_OK_UPDATE, 4, types, values);
+}
+
+/*
+ * A step of a lease: to take a node, `only` or any if that is -1, for a holder
+ * of that name; to renew a lease; to end one at `end`. False: see the verdict.
+ */
+bool
+coordinator_serve_step(LeaseStep step,
+					   NodeLease *lease,
+					   const char *name,
+					   int only,
+					   TimestampTz end,
+					   Verdict *verdict)
+{
+	lease->free_in_ms = -1;
+	lease->lost = false;
+	if (!lease_layout_of(lease))
+	{
+		verdict_set(verdict,
+					ERRCODE_LOCK_NOT_AVAILABLE,
+					"table node_lease or snowflake_layout is locked",
+					NULL,
+					NULL);
+		return false;
+	}
+	switch (step)
+	{
+		case STEP_TAKE:
+			if (take_node(lease, name, only))
+				return true;
+			no_node_free(lease, only, verdict);
+			return false;
+		case STEP_RENEW:
+			return renew_node(lease, verdict);
+		case STEP_GIVE_BACK:
+			give_back_node(lease, end);
+			return true;
+	}
+	return false;
 }

@@ -9,22 +9,20 @@
  */
 #include "postgres.h"
 
-#include "catalog/dependency.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
-#include "commands/extension.h"
 #include "executor/spi.h"
+#include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
 #include "compat.h"
-#include "coordinator.h"
 #include "coordinator_spi.h"
+#include "extension.h"
 
 static char *first_table = NULL; /* qualified and quoted */
 static char *second_table = NULL;
@@ -32,16 +30,15 @@ static Oid first_oid;
 static Oid second_oid;
 static Oid caller_role;
 static int caller_context;
+static bool writing = false; /* a statement of ours is running */
 
 /* Qualified name of a relation of the extension; NULL if it is not its own. */
 static char *
 own_table(Oid relation)
 {
 	char *name = get_rel_name(relation);
-	Oid extension = get_extension_oid("idgen", true);
 
-	if (name == NULL || extension == InvalidOid ||
-		getExtensionOfObject(RelationRelationId, relation) != extension)
+	if (name == NULL || !extension_owns_relation(relation))
 		return NULL;
 	return quote_qualified_identifier(
 		get_namespace_name(get_rel_namespace(relation)),
@@ -62,27 +59,11 @@ owner_of(Oid relation)
 Oid
 coordinator_find_table(const char *name)
 {
-	Oid types[] = {TEXTOID};
-	Datum values[] = {CStringGetTextDatum(name)};
-	Oid found = InvalidOid;
+	Extension extension;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "could not connect to SPI");
-	if (SPI_execute_with_args(
-			"SELECT c.oid FROM pg_catalog.pg_class c, pg_catalog.pg_extension "
-			"e WHERE e.extname OPERATOR(pg_catalog.=) 'idgen' "
-			"AND c.relnamespace OPERATOR(pg_catalog.=) e.extnamespace "
-			"AND c.relname OPERATOR(pg_catalog.=) $1::pg_catalog.name",
-			1,
-			types,
-			values,
-			NULL,
-			true,
-			0) == SPI_OK_SELECT &&
-		SPI_processed > 0)
-		found = DatumGetObjectId(coordinator_column(0, 1));
-	SPI_finish();
-	return found;
+	if (!extension_find(&extension))
+		return InvalidOid;
+	return get_relname_relid(name, extension.schema);
 }
 
 /* Locks a table of the extension if nobody else does. NULL: not to be had. */
@@ -152,6 +133,13 @@ coordinator_restore_role(void)
 	SetUserIdAndSecContext(caller_role, caller_context);
 }
 
+/* Whether it is a statement of ours itself that fires a trigger. */
+bool
+coordinator_writes(void)
+{
+	return writing && DatumGetInt32(OidFunctionCall0(F_PG_TRIGGER_DEPTH)) == 1;
+}
+
 /* Runs a statement; `format` has the names of the two tables as %1$s and %2$s. */
 void
 coordinator_run(Statement *statement,
@@ -162,7 +150,7 @@ coordinator_run(Statement *statement,
 				Datum *values)
 {
 	char *tables = psprintf("%s %s", first_table, second_table);
-	int code;
+	volatile int code = 0;
 
 	if (statement->plan != NULL && strcmp(statement->tables, tables) != 0)
 	{
@@ -179,7 +167,16 @@ coordinator_run(Statement *statement,
 		statement->tables = MemoryContextStrdup(TopMemoryContext, tables);
 		statement->plan = plan;
 	}
-	code = SPI_execute_plan(statement->plan, values, NULL, false, 0);
+	writing = true;
+	PG_TRY();
+	{
+		code = SPI_execute_plan(statement->plan, values, NULL, false, 0);
+	}
+	PG_FINALLY();
+	{
+		writing = false;
+	}
+	PG_END_TRY();
 	if (code != expected)
 		elog(ERROR, "statement returned %d instead of %d", code, expected);
 }

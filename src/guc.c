@@ -11,9 +11,15 @@
 
 #include <limits.h>
 
+#include "access/xact.h"
+#include "miscadmin.h"
 #include "utils/guc.h"
 
+#include "compat.h"
+#include "coordinator_libpq.h"
 #include "guc.h"
+#include "segment_cache.h"
+#include "shared.h"
 #include "snowflake_layout.h"
 
 #define TIMEOUT_MIN_MS 1
@@ -26,7 +32,45 @@ bool idgen_segment_log = true;
 int idgen_segment_log_retention = 30 * 24 * 60;
 int idgen_clock_max_wait = 50;
 int idgen_node_id = -1;
+int idgen_promotion_gap = 100;
 char *idgen_lease_database = NULL;
+char *idgen_coordinator = NULL;
+
+/*
+ * What will not do is never taken for "no coordinator": where it cannot be
+ * refused, in a configuration file, it is replaced by what workers refuse. So
+ * a password is not kept either.
+ */
+static bool
+check_coordinator(char **value, void **extra, GucSource from)
+{
+	const char *why;
+
+	if ((*value)[0] == '\0' || !libpq_source_is_refused(*value, &why))
+		return true;
+	if (IsTransactionState())
+	{
+		GUC_check_errcode(ERRCODE_INVALID_PARAMETER_VALUE);
+		GUC_check_errmsg("idgen.coordinator %s", why);
+		GUC_check_errhint("Name a service or a password file in it.");
+		return false;
+	}
+	if (strcmp(*value, COORDINATOR_REFUSED) == 0)
+		return true;
+	ereport(WARNING, (errmsg("idgen.coordinator %s", why)));
+	setting_free(*value);
+	*value = setting_strdup(COORDINATOR_REFUSED);
+	return *value != NULL;
+}
+
+/* What is left of blocks from elsewhere is not issued any more. */
+static void
+assign_coordinator(const char *value, void *extra)
+{
+	if (shared != NULL && MyProc != NULL && idgen_coordinator != NULL &&
+		strcmp(idgen_coordinator, value) != 0)
+		segment_suspend_everything();
+}
 
 void
 guc_define(void)
@@ -142,6 +186,35 @@ guc_define(void)
 							   NULL,
 							   NULL,
 							   NULL);
+
+	/* Set it where several servers issue ids that must not meet. */
+	DefineCustomStringVariable("idgen.coordinator",
+							   "Sets the server that blocks and leases come "
+							   "from.",
+							   "A connection string without a password; empty "
+							   "means this server.",
+							   &idgen_coordinator,
+							   "",
+							   PGC_SIGHUP,
+							   GUC_ALLOW_IN_PARALLEL | GUC_SUPERUSER_ONLY,
+							   check_coordinator,
+							   assign_coordinator,
+							   NULL);
+
+	/* Raise it where a standby may lag by more blocks of a tag than that. */
+	DefineCustomIntVariable("idgen.promotion_gap",
+							"Sets how many blocks of a tag are left out after "
+							"a promotion or restore.",
+							"0 leaves out none.",
+							&idgen_promotion_gap,
+							100,
+							0,
+							1000000,
+							PGC_SIGHUP,
+							GUC_ALLOW_IN_PARALLEL,
+							NULL,
+							NULL,
+							NULL);
 
 	MarkGUCPrefixReserved("idgen");
 }

@@ -16,7 +16,9 @@ extern double idgen_segment_prefetch;
 extern bool idgen_segment_log;
 extern int idgen_segment_log_retention;
 extern int idgen_node_id;
+extern int idgen_promotion_gap;
 extern char *idgen_lease_database; /* and for messages */
+extern char *idgen_coordinator;
 
 /* guc.c */
 extern void guc_define(void);

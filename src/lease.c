@@ -7,14 +7,12 @@
 #include "catalog/pg_database.h"
 #include "commands/dbcommands.h"
 #include "miscadmin.h"
-#include "portability/instr_time.h"
 
+#include "clock.h"
 #include "compat.h"
 #include "guc.h"
 #include "lease.h"
 #include "shared.h"
-
-#define RETRY_MS 50
 
 void
 lease_init(Lease *lease, int tranche)
@@ -51,16 +49,6 @@ open_request(Lease *lease)
 
 	/* Where it fails somebody has just opened one, which is as good. */
 	pg_atomic_compare_exchange_u64(&lease->requested, &answered, answered + 1);
-}
-
-static long
-elapsed_ms(instr_time start)
-{
-	instr_time now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, start);
-	return (long) INSTR_TIME_GET_MILLISEC(now);
 }
 
 /* Raises what kept the worker from answering. */
@@ -100,7 +88,7 @@ lease_await(int era, int64 time)
 	uint64 need;
 	instr_time start;
 
-	if (lease_worker_is_here())
+	if (worker_is_here())
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -123,7 +111,9 @@ lease_await(int era, int64 time)
 		open_request(lease);
 		state = worker_wake(WORKER_OF_LEASE);
 		if (pg_atomic_read_u64(&lease->answered) < need)
-			ConditionVariableTimedSleep(&lease->answer, RETRY_MS, wait_event);
+			ConditionVariableTimedSleep(&lease->answer,
+										WORKER_RETRY_MS,
+										wait_event);
 		if (pg_atomic_read_u64(&lease->answered) >= need)
 		{
 			LWLockAcquire(&lease->lock, LW_SHARED);
@@ -137,10 +127,10 @@ lease_await(int era, int64 time)
 			word = pg_atomic_read_u64(&shared->lease_word.word);
 			if (verdict.sqlstate != 0 || word_time(word) <= time)
 				ConditionVariableTimedSleep(&lease->answer,
-											RETRY_MS,
+											WORKER_RETRY_MS,
 											wait_event);
 		}
-		if (elapsed_ms(start) < idgen_timeout)
+		if (clock_elapsed_us(start) / US_PER_MS < idgen_timeout)
 			continue;
 		if (verdict.sqlstate != 0)
 			verdict_raise(&verdict);

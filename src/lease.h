@@ -98,8 +98,4 @@ extern void lease_init(Lease *lease, int tranche);
 extern void lease_layout(SnowflakeLayout *layout);
 extern void lease_await(int era, int64 time);
 
-/* lease_worker.c */
-extern bool lease_worker_is_here(void);
-extern bool lease_worker_writes(void);
-
 #endif

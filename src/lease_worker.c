@@ -13,15 +13,11 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "commands/dbcommands.h"
+#include "access/xlog.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/ipc.h"
-#include "utils/fmgroids.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "clock.h"
@@ -31,41 +27,17 @@
 #include "shared.h"
 
 #define FEW_DAYS_LEFT 365
-#define RETRY_MS 50
 #define MS_PER_DAY (SECS_PER_DAY * INT64CONST(1000))
 
 extern PGDLLEXPORT void lease_worker_main(Datum arg);
 
-static bool is_worker = false; /* this process */
-static bool writing = false;   /* its own statement is running */
-static char *database = NULL;  /* that it is connected to */
+static char *database = NULL; /* that this worker is connected to */
 
 /* The lease that this worker took and that LEASE shows. */
 static bool have = false;
 static NodeLease held;
 
 static bool failed = false; /* the last step; try again soon */
-static int64 free_in_ms;    /* when there was no node to take */
-
-typedef enum LeaseStep
-{
-	STEP_TAKE,
-	STEP_RENEW,
-	STEP_GIVE_BACK
-} LeaseStep;
-
-bool
-lease_worker_is_here(void)
-{
-	return is_worker;
-}
-
-/* Whether it is the worker's own change of a table that fires a trigger. */
-bool
-lease_worker_writes(void)
-{
-	return writing && DatumGetInt32(OidFunctionCall0(F_PG_TRIGGER_DEPTH)) == 1;
-}
 
 static int64
 own_clock(const NodeLease *lease)
@@ -89,184 +61,6 @@ field_end(const NodeLease *lease)
 				lease->layout.epoch_ms;
 
 	return Min(end, SNOWFLAKE_TIME_MAX + 1);
-}
-
-static void
-no_node_free(NodeLease *lease, int only, Verdict *verdict)
-{
-	int64 wait_ms;
-
-	if (only > snowflake_field_max(lease->layout.node_bits))
-	{
-		verdict_set(verdict,
-					ERRCODE_INVALID_PARAMETER_VALUE,
-					psprintf("idgen.node_id is %d, but the layout has nodes 0 "
-							 "to " INT64_FORMAT,
-							 only,
-							 snowflake_field_max(lease->layout.node_bits)),
-					NULL,
-					"Change idgen.node_id, or reset it.");
-		return;
-	}
-	wait_ms = coordinator_lease_wait_ms(lease, only);
-	free_in_ms = wait_ms;
-	if (wait_ms < 0)
-		verdict_set(verdict,
-					ERRCODE_LOCK_NOT_AVAILABLE,
-					"the rows of node_lease that are free are locked",
-					NULL,
-					"End the transactions that lock them.");
-	else
-		verdict_set(
-			verdict,
-			ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-			"no Snowflake node is free",
-			psprintf("The next one is in " INT64_FORMAT " ms.", wait_ms),
-			"Try again then. See table node_lease.");
-}
-
-/* One step on the tables, inside a transaction. False: see the verdict. */
-static bool
-run_step(LeaseStep step, NodeLease *lease, TimestampTz end, Verdict *verdict)
-{
-	if (!coordinator_lease_layout(lease))
-	{
-		verdict_set(verdict,
-					ERRCODE_LOCK_NOT_AVAILABLE,
-					"table node_lease or snowflake_layout is locked",
-					NULL,
-					NULL);
-		return false;
-	}
-	switch (step)
-	{
-		case STEP_TAKE:
-			if (coordinator_lease_take(lease,
-									   cluster_name[0] ? cluster_name
-													   : "idgen",
-									   idgen_node_id))
-				return true;
-			no_node_free(lease, idgen_node_id, verdict);
-			return false;
-		case STEP_RENEW:
-			switch (coordinator_lease_renew(lease))
-			{
-				case LEASE_OURS:
-					return true;
-				case LEASE_LOST:
-					verdict_set(
-						verdict,
-						ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-						psprintf("the lease of node %d is lost", lease->node),
-						NULL,
-						NULL);
-					return false;
-				case LEASE_LOCKED:
-					verdict_set(verdict,
-								ERRCODE_LOCK_NOT_AVAILABLE,
-								psprintf("row of node %d in node_lease is "
-										 "locked",
-										 lease->node),
-								NULL,
-								NULL);
-					return false;
-			}
-			return false;
-		case STEP_GIVE_BACK:
-			coordinator_lease_give_back(lease, end);
-			return true;
-	}
-	return false;
-}
-
-/*
- * A step in a transaction of its own. True if it is done and durable. Not
- * `await`: in a process that is about to end.
- */
-static bool
-transact(LeaseStep step,
-		 NodeLease *lease,
-		 TimestampTz end,
-		 Verdict *verdict,
-		 bool await)
-{
-	MemoryContext context = CurrentMemoryContext;
-	volatile bool done = false;
-
-	memset(verdict, 0, sizeof(Verdict));
-	PG_TRY();
-	{
-		Oid relation;
-		const char *locked;
-		int settings;
-
-		SetCurrentStatementStartTimestamp();
-		StartTransactionCommand();
-		settings = NewGUCNestLevel();
-		PushActiveSnapshot(GetTransactionSnapshot());
-		relation = coordinator_find_table("node_lease");
-		locked =
-			OidIsValid(relation)
-				? coordinator_open(relation, "node_lease", "snowflake_layout")
-				: "";
-		if (locked != NULL)
-		{
-			if (OidIsValid(relation))
-				verdict_set(verdict,
-							ERRCODE_LOCK_NOT_AVAILABLE,
-							psprintf("table %s is locked", locked),
-							NULL,
-							NULL);
-			else
-				verdict_set(verdict,
-							ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-							psprintf("database \"%s\" for node leases has no "
-									 "extension idgen",
-									 database),
-							NULL,
-							"Create the extension there, or set "
-							"idgen.lease_database to a database that has it.");
-			AbortCurrentTransaction();
-		}
-		else
-		{
-			writing = true;
-			done = run_step(step, lease, end, verdict);
-			writing = false;
-			coordinator_close();
-			PopActiveSnapshot();
-			AtEOXact_GUC(false, settings);
-			if (!worker_commit(await))
-			{
-				done = false;
-				verdict_set(verdict,
-							ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-							"the lease was interrupted while it was committed",
-							NULL,
-							"Try again.");
-			}
-			coordinator_restore_role();
-		}
-	}
-	PG_CATCH();
-	{
-		ErrorData *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		writing = false;
-		AbortCurrentTransaction();
-		done = false;
-		verdict_set(verdict,
-					error->sqlerrcode,
-					error->message ? error->message : "",
-					error->detail,
-					error->hint);
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	return done;
 }
 
 /* Moves GEN up to a word at least, by swaps, as sessions do. */
@@ -305,7 +99,7 @@ give_back(bool await)
 		(held.layout.epoch_ms + word_time(high) + 1) * US_PER_MS);
 
 	have = false;
-	if (transact(STEP_GIVE_BACK, &held, end, &verdict, await))
+	if (coordinator_lease_step(STEP_GIVE_BACK, &held, end, &verdict, await))
 		ereport(LOG,
 				(errmsg("idgen: gave back node %d, epoch " INT64_FORMAT,
 						held.node,
@@ -362,14 +156,17 @@ publish_layout(const NodeLease *lease, Verdict *verdict)
 
 /* Shows a lease to the sessions; GEN must be raised already. */
 static void
-set_lease(const NodeLease *lease)
+set_lease(const NodeLease *lease, bool renewed)
 {
 	int era = word_era(pg_atomic_read_u64(&shared->snowflake_last.word));
 
 	LWLockAcquire(&shared->lease.lock, LW_EXCLUSIVE);
 	shared->lease.node = lease->node;
 	shared->lease.epoch = lease->epoch;
+	shared->lease.from = lease->from;
 	shared->lease.until = lease->until;
+	if (renewed)
+		shared->lease.renewals++;
 	LWLockRelease(&shared->lease.lock);
 	pg_atomic_exchange_u64(&shared->lease_word.word,
 						   lease_word(era, field_end(lease), lease->node));
@@ -431,14 +228,14 @@ take(Verdict *verdict)
 	LWLockAcquire(&shared->lease.lock, LW_SHARED);
 	lease.holder = shared->lease.holder;
 	LWLockRelease(&shared->lease.lock);
-	free_in_ms = -1;
-	if (!transact(STEP_TAKE, &lease, 0, verdict, true))
+	lease.free_in_ms = -1;
+	if (!coordinator_lease_step(STEP_TAKE, &lease, 0, verdict, true))
 	{
 		/* One that was given back is free a moment later. */
-		if (free_in_ms < 0 || free_in_ms > idgen_clock_max_wait)
+		if (lease.free_in_ms < 0 || lease.free_in_ms > idgen_clock_max_wait)
 			return;
-		pg_usleep((free_in_ms + 1) * US_PER_MS);
-		if (!transact(STEP_TAKE, &lease, 0, verdict, true))
+		pg_usleep((lease.free_in_ms + 1) * US_PER_MS);
+		if (!coordinator_lease_step(STEP_TAKE, &lease, 0, verdict, true))
 			return;
 	}
 	if (!lease_is_usable(&lease, verdict))
@@ -446,7 +243,11 @@ take(Verdict *verdict)
 		Verdict ignored;
 
 		/* Nothing was issued of it. */
-		transact(STEP_GIVE_BACK, &lease, lease.from, &ignored, true);
+		coordinator_lease_step(STEP_GIVE_BACK,
+							   &lease,
+							   lease.from,
+							   &ignored,
+							   true);
 		return;
 	}
 	/* In this order: GEN, so that the next id is in the range, then LEASE. */
@@ -457,10 +258,7 @@ take(Verdict *verdict)
 				   WORD_TAIL_FULL));
 	held = lease;
 	have = true;
-	LWLockAcquire(&shared->lease.lock, LW_EXCLUSIVE);
-	shared->lease.from = lease.from;
-	LWLockRelease(&shared->lease.lock);
-	set_lease(&lease);
+	set_lease(&lease, false);
 	ereport(LOG,
 			(errmsg("idgen: leased node %d, epoch " INT64_FORMAT ", until %s",
 					lease.node,
@@ -474,13 +272,11 @@ renew(Verdict *verdict)
 {
 	NodeLease lease = held;
 
-	if (transact(STEP_RENEW, &lease, 0, verdict, true))
+	lease.lost = false;
+	if (coordinator_lease_step(STEP_RENEW, &lease, 0, verdict, true))
 	{
 		held.until = lease.until;
-		set_lease(&held);
-		LWLockAcquire(&shared->lease.lock, LW_EXCLUSIVE);
-		shared->lease.renewals++;
-		LWLockRelease(&shared->lease.lock);
+		set_lease(&held, true);
 		if (own_clock(&held) >= field_end(&held))
 			verdict_set(
 				verdict,
@@ -500,8 +296,7 @@ renew(Verdict *verdict)
 		ereport(LOG, (errmsg("idgen: could not renew: %s", verdict->message)));
 	/* What is left of its range stays good, but to take ids of it any more
 	 * would be to wait for its end: another node goes on at once. */
-	if (verdict->sqlstate == ERRCODE_LOCK_NOT_AVAILABLE &&
-		own_clock(&held) < field_end(&held))
+	if (!lease.lost && own_clock(&held) < field_end(&held))
 		return;
 	clear_lease();
 	have = false;
@@ -558,18 +353,40 @@ begin_era(void)
 	ereport(LOG, (errmsg("idgen: Snowflake times go back, as was asked for")));
 }
 
+static void
+answer(uint64 request, const Verdict *verdict)
+{
+	Lease *lease = &shared->lease;
+
+	LWLockAcquire(&lease->lock, LW_EXCLUSIVE);
+	lease->verdict = *verdict;
+	LWLockRelease(&lease->lock);
+	pg_atomic_write_u64(&lease->answered, request);
+	ConditionVariableBroadcast(&lease->answer);
+}
+
 /* Does what is asked for and what is due. True if there was something. */
 static bool
 serve(void)
 {
-	Lease *lease = &shared->lease;
-	uint64 request = pg_atomic_read_u64(&lease->requested);
-	bool asked = request != pg_atomic_read_u64(&lease->answered);
+	uint64 request = pg_atomic_read_u64(&shared->lease.requested);
+	bool asked = request != pg_atomic_read_u64(&shared->lease.answered);
 	Verdict verdict = {0};
 
+	if (RecoveryInProgress() && !coordinator_is_remote())
+	{
+		verdict_set(&verdict,
+					ERRCODE_READ_ONLY_SQL_TRANSACTION,
+					"a standby has no node to issue Snowflake ids of",
+					NULL,
+					"Use the primary, or set idgen.coordinator.");
+		if (asked)
+			answer(request, &verdict);
+		return asked;
+	}
 	if (have && idgen_node_id >= 0 && idgen_node_id != held.node)
 		give_back(true);
-	if (pg_atomic_exchange_u32(&lease->new_era, 0) != 0)
+	if (pg_atomic_exchange_u32(&shared->lease.new_era, 0) != 0)
 		begin_era();
 	if (have && (asked || (renewal_due_ms() == 0 && in_use())))
 		renew(&verdict);
@@ -578,13 +395,8 @@ serve(void)
 	else
 		return false;
 	failed = verdict.sqlstate != 0;
-	if (!asked)
-		return true;
-	LWLockAcquire(&lease->lock, LW_EXCLUSIVE);
-	lease->verdict = verdict;
-	LWLockRelease(&lease->lock);
-	pg_atomic_write_u64(&lease->answered, request);
-	ConditionVariableBroadcast(&lease->answer);
+	if (asked)
+		answer(request, &verdict);
 	return true;
 }
 
@@ -594,16 +406,17 @@ lease_worker_main(Datum arg)
 	MemoryContext context;
 	TimestampTz last_work = GetCurrentTimestamp();
 
-	is_worker = true;
 	worker_begin(WORKER_OF_LEASE, idgen_lease_database);
 	database = pstrdup(idgen_lease_database);
+	coordinator_begin();
 	before_shmem_exit(give_back_at_exit, 0);
 	name_holder();
 	context = AllocSetContextCreate(TopMemoryContext,
 									"idgen lease worker",
 									ALLOCSET_DEFAULT_SIZES);
 	/* It leaves with another setting, too, so that the next one has that. */
-	while (worker_pass_begin() && strcmp(database, idgen_lease_database) == 0)
+	while (worker_pass_begin() && !coordinator_has_changed() &&
+		   strcmp(database, idgen_lease_database) == 0)
 	{
 		bool worked;
 
@@ -612,7 +425,7 @@ lease_worker_main(Datum arg)
 		worked = serve();
 		CHECK_FOR_INTERRUPTS();
 		if (worked && failed)
-			worker_wait(RETRY_MS, !have);
+			worker_wait(WORKER_RETRY_MS, !have);
 		if (worked)
 			last_work = GetCurrentTimestamp();
 		else if (have ? renewal_due_ms() == 0

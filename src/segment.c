@@ -17,7 +17,6 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
-#include "portability/instr_time.h"
 #include "storage/ipc.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
@@ -27,12 +26,11 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "clock.h"
 #include "compat.h"
 #include "guc.h"
 #include "segment.h"
 #include "shared.h"
-
-#define LOCKED_RETRY_MS 50
 
 SQL_FUNCTION(segment_next);
 SQL_FUNCTION(segment_alloc);
@@ -91,9 +89,7 @@ segment_find_relation(FunctionCallInfo fcinfo)
 	listening = true;
 	relation = get_relname_relid("id_segment",
 								 get_func_namespace(fcinfo->flinfo->fn_oid));
-	if (!OidIsValid(relation))
-		relation_is_gone();
-	if (!segment_table_is_ours(relation))
+	if (!OidIsValid(relation) || !segment_table_is_ours(relation))
 		relation_is_gone();
 	segment_relation = relation;
 	segment_relation_valid = true;
@@ -106,7 +102,7 @@ check_can_reserve(const char *command)
 	PreventCommandIfReadOnly(command);
 	PreventCommandIfParallelMode(command);
 	PreventCommandDuringRecovery(command);
-	if (segment_worker_is_here())
+	if (worker_is_here())
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("a trigger of id_segment cannot call %s", command),
@@ -197,20 +193,10 @@ get_ref(FunctionCallInfo fcinfo)
 	return ref;
 }
 
-static uint64
-elapsed_us(Wait *wait)
+static int64
+waited_ms(Wait *wait)
 {
-	instr_time now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, wait->start);
-	return INSTR_TIME_GET_MICROSEC(now);
-}
-
-static long
-elapsed_ms(Wait *wait)
-{
-	return (long) (elapsed_us(wait) / 1000);
+	return clock_elapsed_us(wait->start) / US_PER_MS;
 }
 
 static void
@@ -291,14 +277,14 @@ wait_turn(TagRef *ref, Wait *wait, Verdict *verdict)
 	static uint32 wait_event = 0;
 	SegmentSlot *slot = ref->slot;
 	WorkerState state;
-	long left = idgen_timeout - elapsed_ms(wait);
+	int64 left = idgen_timeout - waited_ms(wait);
 
 	if (wait_event == 0)
 		wait_event = wait_event_new("IdgenSegment");
 	state = worker_wake(MyDatabaseId);
 	if (pg_atomic_read_u64(&slot->answered) < wait->need)
 		ConditionVariableTimedSleep(&slot->answer,
-									Max(1, Min(left, LOCKED_RETRY_MS)),
+									Max(1, Min(left, WORKER_RETRY_MS)),
 									wait_event);
 	if (pg_atomic_read_u64(&slot->answered) >= wait->need)
 	{
@@ -310,11 +296,11 @@ wait_turn(TagRef *ref, Wait *wait, Verdict *verdict)
 		{
 			raise_if_locked(ref, verdict, false);
 			ConditionVariableTimedSleep(&slot->answer,
-										LOCKED_RETRY_MS,
+										WORKER_RETRY_MS,
 										wait_event);
 		}
 	}
-	if (elapsed_ms(wait) >= idgen_timeout)
+	if (waited_ms(wait) >= idgen_timeout)
 	{
 		if (verdict->sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
 			raise_if_locked(ref, verdict, true);
@@ -325,7 +311,7 @@ wait_turn(TagRef *ref, Wait *wait, Verdict *verdict)
 static void
 note_wait(SegmentSlot *slot, Wait *wait)
 {
-	uint64 us = elapsed_us(wait);
+	uint64 us = (uint64) clock_elapsed_us(wait->start);
 	uint64 longest = pg_atomic_read_u64(&slot->longest_us);
 
 	pg_atomic_fetch_add_u64(&slot->waits, 1);
@@ -373,7 +359,6 @@ open_claim(TagRef *ref, bool is_set, int64 size)
 		claim->slot = ref->slot - segments->slots;
 		claim->owner = ref->owner;
 		claim->taker = 0;
-		claim->served = false;
 		claim->is_set = is_set;
 		claim->size = size;
 		claim->start = 0;

@@ -12,10 +12,6 @@
 /* segment.c */
 extern Oid segment_find_relation(FunctionCallInfo fcinfo);
 
-/* segment_worker.c */
-extern bool segment_worker_is_here(void);
-extern bool segment_worker_raises_rows(void);
-
 /* segment_row.c */
 extern bool segment_table_is_ours(Oid relation);
 extern void segment_check_uncommitted(Oid relation, const char *tag);

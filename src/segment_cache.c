@@ -15,9 +15,11 @@
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
 #include "utils/timestamp.h"
 
 #include "compat.h"
+#include "guc.h"
 #include "segment_cache.h"
 #include "shared.h"
 
@@ -256,6 +258,50 @@ segment_suspend_all(Oid database, Oid relation)
 	LWLockRelease(&segments->lock);
 }
 
+/* For all tables of all databases: blocks may have to come from elsewhere. */
+void
+segment_suspend_everything(void)
+{
+	Segments *segments = &shared->segments;
+
+	LWLockAcquire(&segments->lock, LW_SHARED);
+	for (int i = 0; i < segments->slots_used; i++)
+		suspend(&segments->slots[i]);
+	LWLockRelease(&segments->lock);
+}
+
+/* What tells one coordinator from another: 0 for this server. */
+uint64
+segment_source(const char *coordinator)
+{
+	if (coordinator[0] == '\0')
+		return 0;
+	return hash_bytes_extended((const unsigned char *) coordinator,
+							   (int) strlen(coordinator),
+							   0) |
+		   1;
+}
+
+/* Drops what a database has from other coordinators. Worker only. */
+void
+segment_drop_foreign(Oid database, uint64 source)
+{
+	Segments *segments = &shared->segments;
+
+	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < segments->slots_used; i++)
+	{
+		SegmentSlot *slot = &segments->slots[i];
+
+		if (slot->database != database || !slot->has_row ||
+			slot->source == source)
+			continue;
+		slot->has_row = false;
+		segment_resume(slot, pg_atomic_read_u64(&slot->asks), false);
+	}
+	LWLockRelease(&segments->lock);
+}
+
 /* One without a row goes first, then the one whose last use is longest ago. */
 static bool
 goes_before(SegmentSlot *slot, SegmentSlot *other)
@@ -359,6 +405,9 @@ segment_slot(Oid database, Oid relation, const char *tag, uint64 *owner)
 	}
 	if (slot != NULL)
 	{
+		/* This session may be the first to know of another coordinator. */
+		if (slot->has_row && slot->source != segment_source(idgen_coordinator))
+			suspend(slot);
 		slot->last_used = now;
 		*owner = pg_atomic_read_u64(&slot->owner);
 	}

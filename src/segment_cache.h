@@ -62,7 +62,8 @@ typedef struct SegmentSlot
 	Oid database;
 	Oid relation;
 	char tag[SEGMENT_TAG_MAX + 1];
-	bool has_row; /* the next three are known */
+	bool has_row;  /* the next four are known */
+	uint64 source; /* which coordinator it came from; see segment_source() */
 	pg_uuid_t incarnation;
 	int64 row_max_id; /* as the worker left it */
 	int32 step;
@@ -90,7 +91,6 @@ typedef struct SegmentClaim
 	int slot;
 	uint64 owner;
 	int taker;   /* process that serves it; 0: none */
-	bool served; /* it has its answer */
 	bool is_set; /* raise max_id to `size` rather than reserve */
 	int64 size;  /* 0: the row's step */
 	int64 start; /* the answer */
@@ -130,6 +130,8 @@ word_of(uint64 serial, uint32 position)
 
 /* segment_cache.c */
 extern void segment_cache_init(Segments *segments, int tranche);
+extern uint64 segment_source(const char *coordinator);
+extern void segment_drop_foreign(Oid database, uint64 source);
 extern SegmentSlot *
 segment_slot(Oid database, Oid relation, const char *tag, uint64 *owner);
 extern bool
@@ -139,6 +141,7 @@ extern bool segment_request(SegmentSlot *slot, bool refill);
 extern void segment_withdraw(SegmentSlot *slot);
 extern void segment_suspend_tag(Oid database, Oid relation, const char *tag);
 extern void segment_suspend_all(Oid database, Oid relation);
+extern void segment_suspend_everything(void);
 extern void segment_resume(SegmentSlot *slot, uint64 asks, bool keep);
 extern bool segment_has_next(SegmentSlot *slot);
 extern uint64 segment_issued(SegmentSlot *slot);

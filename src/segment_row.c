@@ -13,12 +13,9 @@
 #include "access/subtrans.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/dependency.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
-#include "commands/extension.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
@@ -38,6 +35,8 @@
 #include "utils/uuid.h"
 
 #include "compat.h"
+#include "coordinator_spi.h"
+#include "extension.h"
 #include "segment.h"
 #include "shared.h"
 
@@ -72,12 +71,10 @@ is_as_made(Relation relation)
 bool
 segment_table_is_ours(Oid relation)
 {
-	Oid extension = get_extension_oid("idgen", true);
 	Relation opened;
 	bool ours;
 
-	if (!OidIsValid(extension) ||
-		getExtensionOfObject(RelationRelationId, relation) != extension)
+	if (!extension_owns_relation(relation))
 		return false;
 	if (!ConditionalLockRelationOid(relation, AccessShareLock))
 		return true;
@@ -213,7 +210,7 @@ suspend_changed(TriggerData *trigger)
 	Datum tag;
 
 	/* Without shared memory no session has a number of it. */
-	if (segment_worker_raises_rows() || !shared_attach())
+	if (coordinator_writes() || !shared_attach())
 		return;
 	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
 	{

@@ -17,10 +17,10 @@
 SQL_FUNCTION(segment_status);
 
 static void
-put_status(SegmentSlot *slot, Tuplestorestate *rows, TupleDesc desc)
+put_status(SegmentSlot *slot, ReturnSetInfo *result)
 {
-	Datum values[12];
-	bool nulls[12] = {false};
+	Datum values[15];
+	bool nulls[15] = {false};
 	uint64 word = pg_atomic_read_u64(&slot->word);
 	SegmentBlock *current = &slot->block[word_serial(word) & 1];
 	SegmentBlock *next = &slot->block[(word_serial(word) + 1) & 1];
@@ -45,7 +45,8 @@ put_status(SegmentSlot *slot, Tuplestorestate *rows, TupleDesc desc)
 		Float8GetDatum(pg_atomic_read_u64(&slot->longest_us) / 1000.0);
 	values[11] = CStringGetTextDatum(slot->verdict.message);
 	nulls[11] = slot->verdict.sqlstate == 0;
-	tuplestore_putvalues(rows, desc, values, nulls);
+	worker_put_connection(MyDatabaseId, &values[12], &nulls[12]);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
 /* The tags of this database that are in shared memory. */
@@ -67,7 +68,7 @@ segment_status(PG_FUNCTION_ARGS)
 		mine = copy->database == MyDatabaseId && copy->relation == relation;
 		LWLockRelease(&segments->lock);
 		if (mine)
-			put_status(copy, result->setResult, result->setDesc);
+			put_status(copy, result);
 	}
 	PG_RETURN_NULL();
 }

@@ -10,22 +10,18 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "fmgr.h"
+#include "access/xlog.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/ipc.h"
 #include "storage/proc.h"
-#include "utils/fmgroids.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "compat.h"
 #include "coordinator.h"
 #include "guc.h"
 #include "segment.h"
-#include "segment_pass.h"
 #include "shared.h"
 
 #define GATHER_MAX_US 5000
@@ -33,8 +29,41 @@
 
 extern PGDLLEXPORT void segment_worker_main(Datum arg);
 
-static bool is_worker = false;    /* this process */
-static bool raising_rows = false; /* its own statement is running */
+/* A tag's part of a pass. */
+typedef struct Order
+{
+	SegmentSlot *slot;
+	uint64 owner;
+	uint64 request; /* what to answer */
+	uint64 asks;
+	bool refill; /* somebody wants a number, now or soon */
+	bool suspended;
+	bool has_row;
+	pg_uuid_t incarnation;
+	int64 row_max_id;
+	/* The claims' demands, and the slot's own as the last. */
+	int first;
+	int count;
+	bool closed; /* answered, or put back */
+} Order;
+
+typedef struct Pass
+{
+	Oid relation;
+	int count;
+	Order *orders;
+	int demand_count;
+	Demand *demands;
+	SegmentClaim **claims; /* of the demands; NULL for the slots' own */
+} Pass;
+
+/* How a transaction came out. */
+typedef enum Outcome
+{
+	DURABLE,
+	FAILED,  /* nothing was done; the demands say why */
+	IN_DOUBT /* it must not be used */
+} Outcome;
 
 /*
  * The pass that is being served, for before_shmem_exit. Not on the stack: an
@@ -43,19 +72,22 @@ static bool raising_rows = false; /* its own statement is running */
 static Pass current_pass;
 static bool serving = false;
 
-/* Whether triggers fire in the worker, which cannot serve itself. */
-bool
-segment_worker_is_here(void)
+static SegmentClaim *
+claim_at(int i)
 {
-	return is_worker;
+	return &shared->segments.claims[i];
 }
 
-/* Whether it is the worker's own change of a row that fires a trigger. */
-bool
-segment_worker_raises_rows(void)
+static SegmentSlot *
+claim_slot(SegmentClaim *claim)
 {
-	return raising_rows &&
-		   DatumGetInt32(OidFunctionCall0(F_PG_TRIGGER_DEPTH)) == 1;
+	return &shared->segments.slots[claim->slot];
+}
+
+static Demand *
+own_demand(Pass *pass, Order *order)
+{
+	return &pass->demands[order->first + order->count - 1];
 }
 
 static int
@@ -89,6 +121,64 @@ gather(int expected)
 		open = open_claims();
 }
 
+static void
+add_demand(Pass *pass, Order *order, DemandKind kind, int64 amount)
+{
+	Demand *demand = &pass->demands[pass->demand_count++];
+
+	demand->tag = order->slot->tag;
+	demand->kind = kind;
+	demand->amount = amount;
+	order->count++;
+}
+
+/* Takes the claims at the order's slot. */
+static void
+collect_claims(Pass *pass, Order *order)
+{
+	for (int i = 0; i < SEGMENT_CLAIMS; i++)
+	{
+		SegmentClaim *claim = claim_at(i);
+
+		if (claim->state != CLAIM_OPEN || claim_slot(claim) != order->slot ||
+			claim->owner != order->owner)
+			continue;
+		claim->state = CLAIM_TAKEN;
+		claim->taker = MyProcPid;
+		pass->claims[pass->demand_count] = claim;
+		add_demand(pass,
+				   order,
+				   claim->is_set ? DEMAND_SET : DEMAND_ALLOC,
+				   claim->size);
+	}
+}
+
+static void
+collect_order(Pass *pass, SegmentSlot *slot, uint64 request)
+{
+	Order *order = &pass->orders[pass->count++];
+
+	order->slot = slot;
+	order->owner = pg_atomic_read_u64(&slot->owner);
+	order->request = request;
+	order->asks = pg_atomic_read_u64(&slot->asks);
+	pg_memory_barrier();
+	order->suspended = (pg_atomic_read_u64(&slot->word) & WORD_SUSPENDED) != 0;
+	order->refill = pg_atomic_exchange_u32(&slot->refill, 0) != 0;
+	order->has_row = slot->has_row;
+	order->incarnation = slot->incarnation;
+	order->row_max_id = slot->row_max_id;
+	order->first = pass->demand_count;
+	collect_claims(pass, order);
+	if (order->refill && !segment_has_next(slot))
+		add_demand(pass,
+				   order,
+				   DEMAND_BLOCK,
+				   pg_atomic_read_u32(&slot->waiting));
+	else
+		add_demand(pass, order, DEMAND_LOOK, 0);
+}
+
 /* Takes the open requests of one table of this database into a pass. */
 static void
 collect(Pass *pass)
@@ -98,134 +188,56 @@ collect(Pass *pass)
 	int slots = segments->slots_used;
 
 	memset(pass, 0, sizeof(Pass));
-	pass->orders = palloc(sizeof(Order) * Max(slots, 1));
-	pass->claims = palloc(sizeof(SegmentClaim *) * SEGMENT_CLAIMS);
-	pass->rows = palloc0(sizeof(SegmentRow) * Max(slots, 1));
+	pass->orders = palloc0(sizeof(Order) * Max(slots, 1));
+	pass->demands = palloc0(sizeof(Demand) * (slots + SEGMENT_CLAIMS));
+	pass->claims = palloc0(sizeof(SegmentClaim *) * (slots + SEGMENT_CLAIMS));
 	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < slots; i++)
 	{
 		SegmentSlot *slot = &segments->slots[i];
 		uint64 request = pg_atomic_read_u64(&slot->requested);
-		Order *order;
 
 		if (slot->database != MyDatabaseId ||
 			request == pg_atomic_read_u64(&slot->answered))
 			continue;
 		if (pass->count == 0)
 			pass->relation = slot->relation;
-		else if (pass->relation != slot->relation)
-			continue;
-		order = &pass->orders[pass->count++];
-		memset(order, 0, sizeof(Order));
-		order->slot = slot;
-		order->owner = pg_atomic_read_u64(&slot->owner);
-		order->request = request;
-		order->asks = pg_atomic_read_u64(&slot->asks);
-		pg_memory_barrier();
-		order->suspended =
-			(pg_atomic_read_u64(&slot->word) & WORD_SUSPENDED) != 0;
-		order->refill = pg_atomic_exchange_u32(&slot->refill, 0) != 0;
-		order->waiting = (int) pg_atomic_read_u32(&slot->waiting);
-		order->has_row = slot->has_row;
-		order->incarnation = slot->incarnation;
-		order->row_max_id = slot->row_max_id;
-	}
-	for (int i = 0; i < SEGMENT_CLAIMS && pass->count > 0; i++)
-	{
-		SegmentClaim *claim = &segments->claims[i];
-
-		if (claim->state != CLAIM_OPEN)
-			continue;
-		for (int j = 0; j < pass->count; j++)
-			if (pass->orders[j].slot == claim_slot(claim) &&
-				pass->orders[j].owner == claim->owner)
-			{
-				claim->state = CLAIM_TAKEN;
-				claim->taker = MyProcPid;
-				memset(&claim->verdict, 0, sizeof(claim->verdict));
-				pass->claims[pass->claim_count++] = claim;
-			}
+		if (pass->relation == slot->relation)
+			collect_order(pass, slot, request);
 	}
 	LWLockRelease(&segments->lock);
-	for (int i = 0; i < pass->count; i++)
-		strlcpy(pass->rows[i].tag,
-				pass->orders[i].slot->tag,
-				sizeof(pass->rows[i].tag));
+	/* The slots may be given to other tags. */
+	for (int i = 0; i < pass->demand_count; i++)
+		pass->demands[i].tag = pstrdup(pass->demands[i].tag);
 }
 
-/* The pass of one order alone, with its claims. */
-static Pass *
-part(Pass *pass, int i)
-{
-	Pass *alone = palloc0(sizeof(Pass));
-
-	alone->relation = pass->relation;
-	alone->count = 1;
-	alone->orders = &pass->orders[i];
-	alone->rows = &pass->rows[i];
-	alone->claims = palloc(sizeof(SegmentClaim *) * SEGMENT_CLAIMS);
-	for (int j = 0; j < pass->claim_count; j++)
-		if (claim_slot(pass->claims[j]) == alone->orders[0].slot)
-			alone->claims[alone->claim_count++] = pass->claims[j];
-	return alone;
-}
-
-/* Reserves what the pass wants, in one transaction. May raise anything. */
-static bool
-reserve(Pass *pass)
-{
-	const char *locked;
-	bool durable;
-	int settings;
-
-	StartTransactionCommand();
-	settings = NewGUCNestLevel();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	locked = coordinator_open(pass->relation, "id_segment", "segment_log");
-	if (locked != NULL)
-	{
-		/* Or dropped. By whom, the callers find out. */
-		for (int i = 0; i < pass->count; i++)
-		{
-			pass->orders[i].suspended = false; /* nobody saw the row */
-			verdict_set(&pass->orders[i].verdict,
-						ERRCODE_LOCK_NOT_AVAILABLE,
-						psprintf("table %s is locked", locked),
-						NULL,
-						NULL);
-		}
-		AbortCurrentTransaction();
-		return true;
-	}
-	coordinator_lock_rows(pass->rows, pass->count);
-	for (int i = 0; i < pass->count; i++)
-		segment_plan(pass, &pass->orders[i], &pass->rows[i]);
-	raising_rows = true;
-	coordinator_raise_rows(pass->rows, pass->count, idgen_segment_log);
-	raising_rows = false;
-	coordinator_close();
-	PopActiveSnapshot();
-	/* What a trigger of the owner's has set must not reach the commit. */
-	AtEOXact_GUC(false, settings);
-	durable = worker_commit(true);
-	coordinator_restore_role();
-	return durable;
-}
-
-/*
- * Opens again what was collected and not answered. `in_doubt` when the rows
- * have been raised, but the blocks must not be used.
- */
+/* A claim's change was made or was not: to try again might set it back. */
 static void
-put_back(Pass *pass, bool in_doubt)
+say_in_doubt(SegmentClaim *claim)
 {
+	claim->state = CLAIM_DONE;
+	verdict_set(&claim->verdict,
+				ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+				"the change was interrupted while it was committed",
+				NULL,
+				"See max_id in id_segment.");
+}
+
+/* Opens again what was collected of an order. */
+static void
+put_back(Pass *pass, Order *order, bool in_doubt)
+{
+	SegmentSlot *slot = order->slot;
+
+	if (order->closed)
+		return;
+	order->closed = true;
 	LWLockAcquire(&shared->segments.lock, LW_EXCLUSIVE);
-	for (int i = 0; i < pass->claim_count; i++)
+	for (int i = order->first; i < order->first + order->count; i++)
 	{
 		SegmentClaim *claim = pass->claims[i];
 
-		/* Put back before, it may be another worker's by now. */
-		if (claim->taker != MyProcPid)
+		if (claim == NULL || claim->taker != MyProcPid)
 			continue;
 		claim->taker = 0;
 		if (claim->state == CLAIM_ABANDONED)
@@ -233,31 +245,20 @@ put_back(Pass *pass, bool in_doubt)
 		if (claim->state != CLAIM_TAKEN)
 			continue;
 		claim->state = CLAIM_OPEN;
-		if (!in_doubt || !claim->is_set)
-			continue;
-		/* To try again would be to set it back. */
-		claim->state = CLAIM_DONE;
-		verdict_set(&claim->verdict,
-					ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-					"the change was interrupted while it was committed",
-					NULL,
-					"See max_id in id_segment.");
+		if (in_doubt && claim->is_set)
+			say_in_doubt(claim);
 	}
-	for (int i = 0; i < pass->count; i++)
-	{
-		Order *order = &pass->orders[i];
-		SegmentSlot *slot = order->slot;
-
-		if (pg_atomic_read_u64(&slot->owner) != order->owner)
-			continue;
-		if (order->refill)
-			pg_atomic_write_u32(&slot->refill, 1);
-		if (in_doubt && !order->drop && slot->has_row)
-			slot->row_max_id += pass->rows[i].amount;
-	}
+	if (order->refill && pg_atomic_read_u64(&slot->owner) == order->owner)
+		pg_atomic_write_u32(&slot->refill, 1);
 	LWLockRelease(&shared->segments.lock);
+	ConditionVariableBroadcast(&slot->answer);
+}
+
+static void
+put_all_back(Pass *pass, bool in_doubt)
+{
 	for (int i = 0; i < pass->count; i++)
-		ConditionVariableBroadcast(&pass->orders[i].slot->answer);
+		put_back(pass, &pass->orders[i], in_doubt);
 }
 
 /*
@@ -272,7 +273,7 @@ leave_requests(int code, Datum arg)
 	if (shared == NULL)
 		return;
 	if (serving)
-		put_back(&current_pass, false);
+		put_all_back(&current_pass, false);
 	segments = &shared->segments;
 	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < segments->slots_used; i++)
@@ -287,100 +288,157 @@ leave_requests(int code, Datum arg)
 	LWLockRelease(&segments->lock);
 }
 
-/* Gives the outcome of a pass to the slots, the claims, and who waits. */
-static void
-publish(Pass *pass)
+/* Whether the slot's blocks are no longer good. */
+static bool
+drops_blocks(Pass *pass, Order *order)
 {
-	Segments *segments = &shared->segments;
+	Demand *demand = own_demand(pass, order);
 
-	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < pass->count; i++)
+	for (int i = order->first; i < order->first + order->count; i++)
+		if (pass->demands[i].kind == DEMAND_SET &&
+			pass->demands[i].verdict.sqlstate == 0)
+			return true;
+	switch (demand->row)
 	{
-		Order *order = &pass->orders[i];
-		SegmentSlot *slot = order->slot;
-		SegmentRow *row = &pass->rows[i];
-
-		if (pg_atomic_read_u64(&slot->owner) != order->owner)
-			continue;
-		if (order->drop)
-			slot->has_row = false;
-		if (row->state == ROW_OURS)
-		{
-			slot->has_row = true;
-			slot->incarnation = row->incarnation;
-			slot->row_max_id = row->max_id + row->amount;
-			slot->step = row->step;
-		}
-		if (order->suspended || order->drop)
-			segment_resume(slot, order->asks, !order->drop);
-		if (order->block > 0)
-			segment_publish(slot,
-							row->max_id + row->amount - order->block + 1,
-							order->block,
-							idgen_segment_prefetch);
-		if (order->verdict.sqlstate != 0)
-			segment_defer_prefetch(slot);
-		slot->verdict = order->verdict;
-		pg_atomic_write_u64(&slot->answered, order->request);
+		case ROW_UNKNOWN:
+			/* A coordinator elsewhere may be away; who changes rows there
+			 * counts from the next block on. */
+			return order->suspended && !coordinator_is_remote();
+		case ROW_MISSING:
+			return order->has_row;
+		case ROW_LOCKED:
+			return false;
+		case ROW_OURS:
+			break;
 	}
-	for (int i = 0; i < pass->claim_count; i++)
+	if (!order->has_row)
+		return false;
+	/* Other servers raise max_id, too, without taking our blocks. */
+	return memcmp(&demand->incarnation,
+				  &order->incarnation,
+				  sizeof(pg_uuid_t)) != 0 ||
+		   (order->suspended && !coordinator_is_remote() &&
+			demand->max_id != order->row_max_id);
+}
+
+/* Gives a slot what its order brought. */
+static void
+publish_slot(Pass *pass, Order *order)
+{
+	SegmentSlot *slot = order->slot;
+	Demand *demand = own_demand(pass, order);
+	bool drop = drops_blocks(pass, order);
+
+	if (drop)
+		slot->has_row = false;
+	if (demand->row == ROW_OURS)
+	{
+		slot->has_row = true;
+		slot->source = coordinator_source();
+		slot->incarnation = demand->incarnation;
+		slot->row_max_id = demand->raised;
+		slot->step = demand->step;
+	}
+	/* What is locked is perhaps to be changed: it must stay suspended. */
+	if (drop || (order->suspended && demand->row != ROW_LOCKED))
+		segment_resume(slot, order->asks, !drop);
+	if (demand->start > 0)
+		segment_publish(slot,
+						demand->start,
+						demand->end - demand->start + 1,
+						idgen_segment_prefetch);
+	if (demand->verdict.sqlstate != 0)
+		segment_defer_prefetch(slot);
+	slot->verdict = demand->verdict;
+	/* The next block was there, and is no longer: the next pass fetches one. */
+	if (drop && order->refill && demand->kind == DEMAND_LOOK &&
+		demand->row == ROW_OURS)
+		pg_atomic_write_u32(&slot->refill, 1);
+	else
+		pg_atomic_write_u64(&slot->answered, order->request);
+}
+
+/* Gives what an order brought to the slot, the claims, and who waits. */
+static void
+publish(Pass *pass, Order *order)
+{
+	if (order->closed)
+		return;
+	order->closed = true;
+	LWLockAcquire(&shared->segments.lock, LW_EXCLUSIVE);
+	if (pg_atomic_read_u64(&order->slot->owner) == order->owner)
+		publish_slot(pass, order);
+	for (int i = order->first; i < order->first + order->count; i++)
 	{
 		SegmentClaim *claim = pass->claims[i];
 
-		for (int j = 0; j < pass->count && claim->verdict.sqlstate == 0; j++)
-			if (claim_slot(claim) == pass->orders[j].slot && !claim->served &&
-				pass->orders[j].verdict.sqlstate != 0)
-				claim->verdict = pass->orders[j].verdict;
+		if (claim == NULL)
+			continue;
+		claim->start = pass->demands[i].start;
+		claim->end = pass->demands[i].end;
+		claim->verdict = pass->demands[i].verdict;
 		claim->taker = 0;
 		claim->state =
 			claim->state == CLAIM_ABANDONED ? CLAIM_FREE : CLAIM_DONE;
 	}
-	LWLockRelease(&segments->lock);
-	for (int i = 0; i < pass->count; i++)
-		ConditionVariableBroadcast(&pass->orders[i].slot->answer);
+	LWLockRelease(&shared->segments.lock);
+	ConditionVariableBroadcast(&order->slot->answer);
 }
 
-/* What is not known of a row must not be taken for a missing one. */
-static void
-fail(Pass *pass, ErrorData *error)
+/* Has demands answered, in one transaction. */
+static Outcome
+reserve(Oid relation, Demand *demands, int count)
 {
-	for (int i = 0; i < pass->count; i++)
+	MemoryContext context = CurrentMemoryContext;
+	volatile Outcome outcome = FAILED;
+
+	for (int i = 0; i < count; i++)
 	{
-		verdict_set(&pass->orders[i].verdict,
-					error->sqlerrcode,
-					error->message ? error->message : "",
-					error->detail,
-					error->hint);
-		pass->orders[i].block = 0;
-		pass->orders[i].drop = pass->orders[i].suspended;
-		pass->rows[i].state = ROW_MISSING;
-		pass->rows[i].amount = 0;
+		demands[i].row = ROW_UNKNOWN;
+		demands[i].start = 0;
+		memset(&demands[i].verdict, 0, sizeof(Verdict));
 	}
-	for (int i = 0; i < pass->claim_count; i++)
+	PG_TRY();
 	{
-		pass->claims[i]->start = 0;
-		pass->claims[i]->end = 0;
-		pass->claims[i]->served = false;
+		outcome = coordinator_reserve_blocks(relation, demands, count)
+					  ? DURABLE
+					  : IN_DOUBT;
 	}
+	PG_CATCH();
+	{
+		ErrorData *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		AbortCurrentTransaction();
+		for (int i = 0; i < count; i++)
+		{
+			demands[i].row = ROW_UNKNOWN;
+			demands[i].start = 0;
+			verdict_set_error(&demands[i].verdict, error);
+		}
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	return outcome;
+}
+
+/* Whether to ask again would be in vain. */
+static bool
+is_unreachable(Demand *demand)
+{
+	return ERRCODE_TO_CATEGORY(demand->verdict.sqlstate) ==
+		   ERRCODE_CONNECTION_EXCEPTION;
 }
 
 static void
-reset(Pass *pass)
+close_order(Pass *pass, Order *order, Outcome outcome)
 {
-	for (int i = 0; i < pass->count; i++)
-	{
-		memset(&pass->orders[i].verdict, 0, sizeof(Verdict));
-		pass->orders[i].drop = false;
-		pass->orders[i].block = 0;
-		pass->rows[i].state = ROW_MISSING;
-		pass->rows[i].amount = 0;
-	}
-	for (int i = 0; i < pass->claim_count; i++)
-	{
-		memset(&pass->claims[i]->verdict, 0, sizeof(Verdict));
-		pass->claims[i]->start = 0;
-		pass->claims[i]->served = false;
-	}
+	if (outcome == IN_DOUBT || (outcome == FAILED && worker_interrupted()))
+		put_back(pass, order, outcome == IN_DOUBT);
+	else
+		publish(pass, order);
 }
 
 /*
@@ -390,36 +448,21 @@ reset(Pass *pass)
 static void
 serve(Pass *pass)
 {
-	MemoryContext context = CurrentMemoryContext;
-	volatile bool durable = false;
-	volatile bool failed = false;
+	Outcome outcome =
+		reserve(pass->relation, pass->demands, pass->demand_count);
+	bool alone = outcome == FAILED && pass->count > 1 &&
+				 !worker_interrupted() && !is_unreachable(pass->demands);
 
-	reset(pass);
-	PG_TRY();
+	for (int i = 0; i < pass->count; i++)
 	{
-		durable = reserve(pass);
-	}
-	PG_CATCH();
-	{
-		ErrorData *error;
+		Order *order = &pass->orders[i];
 
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		raising_rows = false;
-		AbortCurrentTransaction();
-		failed = true;
-		fail(pass, error);
+		if (alone)
+			outcome = reserve(pass->relation,
+							  &pass->demands[order->first],
+							  order->count);
+		close_order(pass, order, outcome);
 	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	if (failed ? worker_interrupted() : !durable)
-		put_back(pass, !failed);
-	else if (failed && pass->count > 1)
-		for (int i = 0; i < pass->count; i++)
-			serve(part(pass, i));
-	else
-		publish(pass);
 	CHECK_FOR_INTERRUPTS();
 }
 
@@ -428,24 +471,11 @@ static bool
 prune(Oid relation)
 {
 	MemoryContext context = CurrentMemoryContext;
-	volatile bool done = false;
+	volatile bool done = true; /* rather than to fail again in each pass */
 
-	if (idgen_segment_log_retention == 0)
-		return true;
 	PG_TRY();
 	{
-		StartTransactionCommand();
-		PushActiveSnapshot(GetTransactionSnapshot());
-		if (coordinator_open(relation, "id_segment", "segment_log") == NULL)
-		{
-			done = coordinator_prune_log(idgen_segment_log_retention);
-			coordinator_close();
-			PopActiveSnapshot();
-			worker_commit(false);
-			coordinator_restore_role();
-		}
-		else
-			AbortCurrentTransaction();
+		done = coordinator_prune_old(relation);
 	}
 	PG_CATCH();
 	{
@@ -453,7 +483,6 @@ prune(Oid relation)
 		EmitErrorReport();
 		FlushErrorState();
 		AbortCurrentTransaction();
-		done = true; /* rather than to fail again in each pass */
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
@@ -469,10 +498,11 @@ segment_worker_main(Datum arg)
 	int claims_served = 0; /* by the last pass */
 	bool stay = true;
 
-	is_worker = true;
 	/* Registered first, so called last, when a new worker can be asked for. */
 	before_shmem_exit(leave_requests, 0);
 	worker_begin(DatumGetObjectId(arg), NULL);
+	coordinator_begin();
+	segment_drop_foreign(MyDatabaseId, coordinator_source());
 	context = AllocSetContextCreate(TopMemoryContext,
 									"idgen segment worker",
 									ALLOCSET_DEFAULT_SIZES);
@@ -482,7 +512,8 @@ segment_worker_main(Datum arg)
 
 		MemoryContextReset(context);
 		MemoryContextSwitchTo(context);
-		if (!worker_pass_begin())
+		if (!worker_pass_begin() || RecoveryInProgress() ||
+			coordinator_has_changed())
 			break;
 		SetCurrentStatementStartTimestamp();
 		gather(claims_served);
@@ -493,7 +524,7 @@ segment_worker_main(Datum arg)
 			serving = true;
 			serve(pass);
 			serving = false;
-			claims_served = pass->claim_count;
+			claims_served = pass->demand_count - pass->count;
 			pgstat_report_stat(true);
 			pgstat_report_activity(STATE_IDLE, NULL);
 			last_work = GetCurrentTimestamp();

@@ -14,23 +14,13 @@
  */
 #include "postgres.h"
 
-#include <limits.h>
-#include <stdlib.h>
-
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "catalog/indexing.h"
-#include "catalog/pg_extension.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
-#include "utils/builtins.h"
-#include "utils/fmgroids.h"
-#include "utils/rel.h"
 
 #include "compat.h"
+#include "extension.h"
 #include "shared.h"
 
 #define SHARED_NAME "idgen 1"
@@ -125,64 +115,6 @@ shared_locate(void)
 
 #endif
 
-/* Compares versions of the form MAJOR.MINOR, number by number. */
-static bool
-version_is_newer(const char *version, const char *than)
-{
-	for (;;)
-	{
-		char *version_rest;
-		char *than_rest;
-		long a = strtol(version, &version_rest, 10);
-		long b = strtol(than, &than_rest, 10);
-
-		if (a != b)
-			return a > b;
-		if (*version_rest != '.' || *than_rest != '.')
-			return *version_rest == '.';
-		version = version_rest + 1;
-		than = than_rest + 1;
-	}
-}
-
-/* The version of the extension in this database; NULL if it has none. */
-static char *
-installed_version(void)
-{
-	char *version = NULL;
-	Relation extensions = table_open(ExtensionRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple tuple;
-
-	ScanKeyInit(&key,
-				Anum_pg_extension_extname,
-				BTEqualStrategyNumber,
-				F_NAMEEQ,
-				CStringGetDatum("idgen"));
-	scan = systable_beginscan(extensions,
-							  ExtensionNameIndexId,
-							  true,
-							  NULL,
-							  1,
-							  &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-	{
-		bool is_null;
-		Datum value = heap_getattr(tuple,
-								   Anum_pg_extension_extversion,
-								   RelationGetDescr(extensions),
-								   &is_null);
-
-		if (!is_null)
-			version = TextDatumGetCString(value);
-	}
-	systable_endscan(scan);
-	table_close(extensions, AccessShareLock);
-	return version;
-}
-
 /*
  * Raises 55000 when the extension's SQL is newer than this library, which is
  * then still the one of an older package. The other way round is normal
@@ -191,20 +123,20 @@ installed_version(void)
 static void
 check_installed_version(void)
 {
-	char *version = installed_version();
+	Extension extension;
 
-	if (version == NULL)
+	if (!extension_find(&extension))
 		return;
-	if (version_is_newer(version, IDGEN_VERSION))
+	if (extension_version_is_newer(extension.version, IDGEN_VERSION))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("extension \"idgen\" has version %s, but the loaded "
 						"library has version %s",
-						version,
+						extension.version,
 						IDGEN_VERSION),
 				 errhint("Reconnect; if idgen is in "
 						 "shared_preload_libraries, restart the server.")));
-	pfree(version);
+	pfree(extension.version);
 }
 
 /*

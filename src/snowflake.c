@@ -19,7 +19,6 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "portability/instr_time.h"
 #include "storage/latch.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -122,17 +121,13 @@ await_clock(Attempt *try, instr_time *since)
 {
 	static uint32 wait_event = 0;
 	int64 behind = word_time(try->last) - try->now;
-	instr_time now;
-	bool first;
+	bool first = INSTR_TIME_IS_ZERO(*since);
 
 	if (wait_event == 0)
 		wait_event = wait_event_new("IdgenClock");
-	INSTR_TIME_SET_CURRENT(now);
-	first = INSTR_TIME_IS_ZERO(*since);
 	if (first)
-		*since = now;
-	INSTR_TIME_SUBTRACT(now, *since);
-	if (behind + (int64) INSTR_TIME_GET_MILLISEC(now) > idgen_clock_max_wait)
+		INSTR_TIME_SET_CURRENT(*since);
+	if (behind + clock_elapsed_us(*since) / US_PER_MS > idgen_clock_max_wait)
 	{
 		pg_atomic_fetch_add_u64(&shared->lease.refusals, 1);
 		ereport(ERROR,
@@ -194,7 +189,6 @@ next_id(void)
 Datum
 snowflake_next(PG_FUNCTION_ARGS)
 {
-	PreventCommandDuringRecovery("snowflake_next()");
 	shared_get();
 	PG_RETURN_INT64(next_id());
 }
@@ -209,7 +203,6 @@ snowflake_accept_clock(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be superuser to let Snowflake times go back")));
-	PreventCommandDuringRecovery("snowflake_accept_clock()");
 	era = word_era(pg_atomic_read_u64(&shared_get()->snowflake_last.word));
 	if (era == WORD_ERA_MAX)
 		ereport(ERROR,
@@ -250,8 +243,8 @@ Datum
 snowflake_status(PG_FUNCTION_ARGS)
 {
 	TupleDesc desc;
-	Datum values[15];
-	bool nulls[15] = {false};
+	Datum values[18];
+	bool nulls[18] = {false};
 	Lease *lease = &shared_get()->lease;
 	uint64 word = pg_atomic_read_u64(&shared->lease_word.word);
 	uint64 last = pg_atomic_read_u64(&shared->snowflake_last.word);
@@ -287,5 +280,6 @@ snowflake_status(PG_FUNCTION_ARGS)
 	values[14] = Int32GetDatum(layout.sequence_bits);
 	for (int i = 0; i < 15; i++)
 		nulls[i] = !leased && i != 7 && i != 8 && i != 9 && i != 11;
+	worker_put_connection(WORKER_OF_LEASE, &values[15], &nulls[15]);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }

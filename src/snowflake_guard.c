@@ -14,8 +14,8 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "coordinator_spi.h"
 #include "guc.h"
-#include "lease.h"
 
 SQL_FUNCTION(snowflake_guard);
 
@@ -79,7 +79,7 @@ snowflake_guard(PG_FUNCTION_ARGS)
 				 errmsg("function is a trigger of node_lease")));
 	row = TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newtuple
 													 : trigger->tg_trigtuple;
-	if (lease_worker_writes())
+	if (coordinator_writes())
 		PG_RETURN_POINTER(row);
 	if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
 		PG_RETURN_POINTER(NULL);

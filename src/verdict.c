@@ -32,6 +32,17 @@ verdict_set(Verdict *verdict,
 	copy_text(verdict->hint, sizeof(verdict->hint), hint ? hint : "");
 }
 
+/* What somebody else's error says. */
+void
+verdict_set_error(Verdict *verdict, const ErrorData *error)
+{
+	verdict_set(verdict,
+				error->sqlerrcode,
+				error->message ? error->message : "",
+				error->detail,
+				error->hint);
+}
+
 void
 verdict_raise(const Verdict *verdict)
 {

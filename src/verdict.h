@@ -5,6 +5,8 @@
 #ifndef IDGEN_VERDICT_H
 #define IDGEN_VERDICT_H
 
+#include "utils/elog.h"
+
 typedef struct Verdict
 {
 	int sqlstate; /* 0: none */
@@ -19,6 +21,7 @@ extern void verdict_set(Verdict *verdict,
 						const char *message,
 						const char *detail,
 						const char *hint);
+extern void verdict_set_error(Verdict *verdict, const ErrorData *error);
 extern void verdict_raise(const Verdict *verdict);
 
 #endif

@@ -26,6 +26,7 @@
 #include "storage/proc.h"
 #include "storage/procarray.h"
 #include "tcop/tcopprot.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -49,6 +50,7 @@ static TimestampTz asked_at;
 
 /* In a worker. */
 static volatile sig_atomic_t cancelled = false;
+static bool wanted = false; /* its database is, by somebody else */
 static Oid own_key = InvalidOid;
 
 void
@@ -170,7 +172,7 @@ worker_wake(Oid database)
 			  (pid == 0 && (now < entry->asked ||
 							now - entry->asked > START_RETRY_MS * 1000));
 		if (ask)
-			*entry = (WorkerEntry){database, 0, now};
+			*entry = (WorkerEntry){database, 0, now, {{0}, 0, {0}}};
 	}
 	LWLockRelease(&shared->workers.lock);
 
@@ -227,7 +229,48 @@ worker_pid(Oid database)
 	return pid;
 }
 
+/*
+ * How the database's worker is connected to the coordinator: with what, since
+ * when, and why not.
+ */
+void
+worker_put_connection(Oid database, Datum *values, bool *nulls)
+{
+	WorkerConnection connection = {{0}, 0, {0}};
+	WorkerEntry *entry;
+
+	LWLockAcquire(&shared->workers.lock, LW_SHARED);
+	entry = find_entry(database);
+	if (entry != NULL && entry->database == database)
+		connection = entry->connection;
+	LWLockRelease(&shared->workers.lock);
+	values[0] = CStringGetTextDatum(connection.host);
+	values[1] = TimestampTzGetDatum(connection.since);
+	values[2] = CStringGetTextDatum(connection.failure);
+	nulls[0] = connection.host[0] == '\0';
+	nulls[1] = connection.since == 0;
+	nulls[2] = connection.failure[0] == '\0';
+}
+
 /* ... from here on in a worker ... */
+
+/* Tells those who look: connected to a host, or why not. */
+void
+worker_note_connection(const char *host, const char *failure)
+{
+	WorkerConnection connection = {{0}, GetCurrentTimestamp(), {0}};
+	WorkerEntry *entry;
+
+	strlcpy(connection.host, host ? host : "", sizeof(connection.host));
+	strlcpy(connection.failure,
+			failure ? failure : "",
+			sizeof(connection.failure));
+	LWLockAcquire(&shared->workers.lock, LW_EXCLUSIVE);
+	entry = find_entry(own_key);
+	if (entry != NULL && entry->database == own_key)
+		entry->connection = connection;
+	LWLockRelease(&shared->workers.lock);
+}
 
 /* A cancel during commit ends the wait for a standby as if it had come. */
 static void
@@ -240,6 +283,20 @@ note_cancel(SIGNAL_ARGS)
 	QueryCancelPending = true;
 	SetLatch(MyLatch);
 	errno = saved_errno;
+}
+
+/* Whether this process is a worker, which cannot serve itself. */
+bool
+worker_is_here(void)
+{
+	return OidIsValid(own_key);
+}
+
+/* For people: which server's worker it is. */
+const char *
+worker_name(void)
+{
+	return cluster_name[0] ? cluster_name : "idgen";
 }
 
 static void
@@ -304,7 +361,7 @@ worker_begin(Oid database, const char *name)
 	entry = find_entry(database);
 	mine = entry != NULL && (entry->database == InvalidOid || entry->pid == 0);
 	if (mine)
-		*entry = (WorkerEntry){database, MyProcPid, 0};
+		*entry = (WorkerEntry){database, MyProcPid, 0, {{0}, 0, {0}}};
 	LWLockRelease(&shared->workers.lock);
 	if (!mine)
 		proc_exit(0);
@@ -343,17 +400,45 @@ worker_pass_begin(void)
 {
 	/* A cancel is for the pass that it meets. */
 	cancelled = false;
+	wanted = false;
 	QueryCancelPending = false;
 	CHECK_FOR_INTERRUPTS();
 	reload_if_asked();
-	return !RecoveryInProgress() && !database_is_wanted();
+	return !database_is_wanted();
 }
 
-/* A cancel or SIGTERM has come since the pass began. */
+/* Since the pass began: a cancel, SIGTERM, or somebody who wants the database. */
 bool
 worker_interrupted(void)
 {
-	return cancelled || ProcDiePending;
+	return cancelled || wanted || ProcDiePending;
+}
+
+/*
+ * In the midst of a pass: waits for the latch, or for a socket unless that is
+ * PGINVALID_SOCKET, and looks at the database about once a second.
+ */
+void
+worker_wait_on(pgsocket socket, int events, long timeout_ms, uint32 wait_event)
+{
+	static TimestampTz last_look = 0;
+	int mask = WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH;
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (now < last_look || TimestampDifferenceExceeds(last_look, now, LOOK_MS))
+	{
+		wanted = database_is_wanted();
+		last_look = now;
+	}
+	if (socket != PGINVALID_SOCKET)
+		mask |= events;
+	WaitLatchOrSocket(MyLatch,
+					  mask,
+					  socket,
+					  wanted ? 0 : Min(timeout_ms, LOOK_MS),
+					  wait_event);
+	ResetLatch(MyLatch);
+	reload_if_asked();
 }
 
 static bool
@@ -383,15 +468,9 @@ wait_for_standby(XLogRecPtr commit, int level)
 	while (max_wal_senders > 0 && SyncRepStandbyNames[0] != '\0' &&
 		   !standby_has(commit, mode))
 	{
-		if (worker_interrupted() ||
-			(pause_ms == STANDBY_LOOK_MS && database_is_wanted()))
+		if (worker_interrupted())
 			return false;
-		WaitLatch(MyLatch,
-				  WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-				  pause_ms,
-				  WAIT_EVENT_SYNC_REP);
-		ResetLatch(MyLatch);
-		reload_if_asked();
+		worker_wait_on(PGINVALID_SOCKET, 0, pause_ms, WAIT_EVENT_SYNC_REP);
 		pause_ms = Min(2 * pause_ms, STANDBY_LOOK_MS);
 	}
 	return true;

@@ -1,0 +1,20 @@
+/*
+ * extension.h
+ *		The extension as it is installed in this database.
+ */
+#ifndef IDGEN_EXTENSION_H
+#define IDGEN_EXTENSION_H
+
+typedef struct Extension
+{
+	Oid oid;
+	Oid schema;
+	char *version;
+} Extension;
+
+/* extension.c */
+extern bool extension_find(Extension *extension);
+extern bool extension_owns_relation(Oid relation);
+extern bool extension_version_is_newer(const char *version, const char *than);
+
+#endif

@@ -1,0 +1,89 @@
+# FleetTest.pm: several servers that draw from one coordinator.
+package FleetTest;
+
+use strict;
+use warnings FATAL => 'all';
+use Exporter 'import';
+use FindBin;
+use IdgenTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+our @EXPORT = qw(fleet_coordinator fleet_member draws_from stop_server go_on
+    insist_on);
+
+# A coordinator with the role that members use, which can do nothing else.
+sub fleet_coordinator
+{
+    my ($name, %option) = @_;
+    my $node = idgen_node($name, allows_streaming => $option{allows_streaming} // 0,
+        conf => "log_statement = none\n" . ($option{conf} // ''));
+    my $script = "$FindBin::RealBin/../../script/fleet-role.sql";
+    $node->safe_psql('postgres', slurp_file($script), extra_params => [ '-v', 'role=idgen_fleet' ]);
+    return $node;
+}
+
+# What a member's idgen.coordinator is, for one or more servers.
+sub draws_from
+{
+    my (@nodes) = @_;
+    my $hosts = join ',', map { $_->host } @nodes;
+    my $ports = join ',', map { $_->port } @nodes;
+    return "host=$hosts port=$ports dbname=postgres user=idgen_fleet";
+}
+
+# A server that draws from those coordinators.
+sub fleet_member
+{
+    my ($name, $coordinators, %option) = @_;
+    my $source = draws_from(@$coordinators);
+    return idgen_node($name, allows_streaming => $option{allows_streaming} // 0,
+        conf => "cluster_name = '$name'\nlog_statement = none\nidgen.coordinator = '$source'\n"
+            . ($option{conf} // ''));
+}
+
+# All processes of a server: the postmaster and its children.
+sub processes_of
+{
+    my ($node) = @_;
+    my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
+    my @children = split ' ', slurp_file("/proc/$postmaster/task/$postmaster/children");
+    return ($postmaster, @children);
+}
+
+# Stops all processes of a server, and returns them for go_on().
+sub stop_server
+{
+    my ($node) = @_;
+    my @stopped = processes_of($node);
+    kill 'STOP', @stopped;
+    # The postmaster stands, so there are no more than these.
+    my %known = map { $_ => 1 } @stopped;
+    my @late = grep { !$known{$_} } processes_of($node);
+    kill 'STOP', @late;
+    return (@stopped, @late);
+}
+
+sub go_on
+{
+    my (@stopped) = @_;
+    kill 'CONT', reverse @stopped;
+    return;
+}
+
+# The result of a statement, once it succeeds.
+sub insist_on
+{
+    my ($node, $sql) = @_;
+    my ($rc, $out, $err);
+    foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+    {
+        ($rc, $out, $err) = $node->psql('postgres', $sql);
+        return $out if $rc == 0;
+        select undef, undef, undef, 0.1;
+    }
+    die "never succeeds: $sql: $err";
+}
+
+1;
