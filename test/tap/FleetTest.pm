@@ -11,7 +11,9 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(fleet_coordinator fleet_member draws_from stop_server go_on
-    insist_on);
+    insist_on steady_client end_client seen_by gathered_conflicts);
+
+my $clients = 0;
 
 # A coordinator with the role that members use, which can do nothing else.
 sub fleet_coordinator
@@ -84,6 +86,52 @@ sub insist_on
         select undef, undef, undef, 0.1;
     }
     die "never succeeds: $sql: $err";
+}
+
+# Starts a client that runs a statement many times, whatever error it gets; what it
+# is given and the SQLSTATEs of its errors stand in two files.
+sub steady_client
+{
+    my ($node, $sql) = @_;
+    my $path = PostgreSQL::Test::Utils::tempdir . '/client' . ++$clients;
+    append_to_file("$path.sql", "\\set VERBOSITY sqlstate\n" . "$sql;\n" x 50000);
+    my $run = IPC::Run::start([ 'psql', '-XAtq', '-f', "$path.sql", '-d',
+            $node->connstr('postgres') . ' application_name=load' ],
+        '>', $path, '2>', "$path.err");
+    return { run => $run, path => $path };
+}
+
+sub end_client
+{
+    my ($client) = @_;
+    $client->{run}->kill_kill;
+    return;
+}
+
+# The ids that a client has seen so far, and how often it has had which error.
+sub seen_by
+{
+    my ($client) = @_;
+    my %errors;
+    $errors{$_}++ foreach slurp_file("$client->{path}.err") =~ /ERROR:  (\w{5})$/mg;
+    return ([ map { chomp; $_ } numbers_in($client->{path}) ], \%errors);
+}
+
+# Copies one column of ids of several servers into a table of one of them, keyed by
+# the id; the error of the first conflict, or nothing.
+sub gathered_conflicts
+{
+    my ($into, $query, @nodes) = @_;
+    $into->safe_psql('postgres',
+        'DROP TABLE IF EXISTS gathered; CREATE TABLE gathered (id bigint PRIMARY KEY)');
+    foreach my $node (@nodes)
+    {
+        my $path = PostgreSQL::Test::Utils::tempdir . '/gathered';
+        $node->safe_psql('postgres', "COPY ($query) TO '$path'");
+        my ($rc, $out, $err) = $into->psql('postgres', "COPY gathered FROM '$path'");
+        return $err if $rc != 0;
+    }
+    return '';
 }
 
 1;
