@@ -27,8 +27,9 @@ my @members = map { fleet_member("member$_", [ $coordinator, $standby ], conf =>
 
 my %statements = (
     segment => [ q{SELECT segment_next('order') FROM generate_series(1, 20)},
-        q{BEGIN; SELECT segment_next('order') FROM generate_series(1, 5); ROLLBACK},
-        q{SELECT start_id FROM segment_alloc('order', 7)} ],
+        q{BEGIN; SELECT segment_next('order') FROM generate_series(1, 5); ROLLBACK} ],
+    # Of the same tag, but not in one order with those.
+    alloc => [ q{SELECT generate_series(start_id, end_id) FROM segment_alloc('order', 7)} ],
     snowflake => [ q{SELECT snowflake_next() FROM generate_series(1, 20)},
         q{BEGIN; SELECT snowflake_next(); ROLLBACK} ],
     uuid => [ q{SELECT uuidv7_mono() FROM generate_series(1, 20)} ]);
@@ -80,12 +81,19 @@ sub all_go_on
 
 sub one_of { return $_[ int rand @_ ] }
 
+# What a server says, which may just be in recovery; '' if that is nothing.
+sub answer_of
+{
+    my ($node, $sql) = @_;
+    my ($rc, $out) = $node->psql('postgres', $sql);
+    return $rc == 0 ? $out : '';
+}
+
 sub worker_of
 {
     my ($member) = @_;
-    my $pid = $member->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity
+    return answer_of($member, q{SELECT pid FROM pg_stat_activity
         WHERE backend_type ~ '^idgen' ORDER BY random() LIMIT 1});
-    return $pid =~ /^\d+$/ ? $pid : undef;
 }
 
 sub stand_still
@@ -134,7 +142,7 @@ my %fault = (
     },
     'a server stands still' => sub { stand_still(stop_server(one_of(@members))) },
     'a session stands still' => sub {
-        my $pid = one_of(@members)->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity
+        my $pid = answer_of(one_of(@members), q{SELECT pid FROM pg_stat_activity
             WHERE application_name = 'load' ORDER BY random() LIMIT 1});
         kill 'STOP', $pid if $pid;
         stand_still($pid) if $pid;
@@ -144,7 +152,7 @@ my %fault = (
     'kill -9 of the coordinator' => sub { crash($coordinator); $coordinator->start },
     'restart of the coordinator' => sub { $coordinator->restart },
     'its connections are ended' => sub {
-        $coordinator->safe_psql('postgres', q{SELECT pg_terminate_backend(pid)
+        answer_of($coordinator, q{SELECT pg_terminate_backend(pid)
             FROM pg_stat_activity WHERE usename = 'idgen_fleet'});
     },
     'failover of the coordinator' => sub {
@@ -158,18 +166,19 @@ my %fault = (
     'the table is locked' => sub { while_held('LOCK id_segment IN SHARE MODE') },
     'leases are locked' => sub { while_held('SELECT FROM node_lease FOR UPDATE') },
     'another step' => sub {
-        $coordinator->safe_psql('postgres', 'SET synchronous_commit = local; UPDATE id_segment SET step = '
+        answer_of($coordinator, 'SET synchronous_commit = local; UPDATE id_segment SET step = '
             . one_of(10, 100, 1000));
     },
     'the tag is set on' => sub {
-        one_of(@members)->psql('postgres', q{SELECT segment_set('order',
+        answer_of(one_of(@members), q{SELECT segment_set('order',
             (SELECT max(end_id) + 5000 FROM segment_alloc('order', 1)))});
     },
     'a clock steps' => sub {
         my $member = one_of(@members);
-        $member->psql('postgres', 'SELECT idgen_shift_clock(interval \'' . int(rand 400) - 200 . " ms')");
+        my $ms = int(rand 400) - 200;
+        answer_of($member, "SELECT idgen_shift_clock(interval '$ms ms')");
         sleep rand 1;
-        $member->psql('postgres', q{SELECT idgen_shift_clock(interval '0')});
+        answer_of($member, q{SELECT idgen_shift_clock(interval '0')});
     });
 
 keep_clients();
@@ -187,29 +196,46 @@ while (time < $end && !$stuck)
 is($stuck, '', 'after each fault all clients go on');
 end_client($_) foreach @clients;
 
-# What they were given, by files: there may be millions.
-my $longest = 0;
-my %errors;
+# What they were given, by files: there may be millions. A client that was killed may
+# have been cut short within its last line.
+sub shell
+{
+    my ($command) = @_;
+    my $out = `$command`;
+    chomp $out;
+    return $out;
+}
+
+sub ids_of
+{
+    my (@kinds) = @_;
+    my @paths = map { $_->{path} } grep { my $kind = $_->{kind}; grep { $_ eq $kind } @kinds } @clients;
+    return "for f in @paths; do echo; head -n -1 \$f; done | grep -E '^([0-9]+|[0-9a-f-]{36}|)\$'";
+}
+
+# Of equal length, or the longer is the greater. An empty line begins a client.
+my $falls = q{awk '$0 == "" {last = ""; next}
+    last != "" && length($0) <= length(last) && (length($0) < length(last) || $0 "" <= last "") {n++}
+    {last = $0} END {print n + 0}'};
 foreach my $kind (sort keys %statements)
 {
-    my @paths = map { $_->{path} } grep { $_->{kind} eq $kind } @clients;
-    my $ids = $kind eq 'uuid' ? '^[0-9a-f-]{36}$' : '^[0-9]+$';
-    # A client that was killed may have been cut short within its last line.
-    my $all = "for f in @paths; do head -n -1 \$f | grep -E '$ids'; done";
-    my $count = `$all | wc -l`;
-    my $twice = `($all) | LC_ALL=C sort | uniq -d | wc -l`;
-    my $compare = $kind eq 'uuid' ? '$0 "" <= last ""' : 'length($0) < length(last) || (length($0) == length(last) && $0 "" <= last "")';
-    my $falls = `for f in @paths; do head -n -1 \$f | grep -E '$ids' | LC_ALL=C awk 'last != "" && ($compare) {n++} {last = \$0} END {print n + 0}'; done | awk '{n += \$1} END {print n + 0}'`;
-    chomp($count, $twice, $falls);
+    my $count = shell(ids_of($kind) . " | grep -c .");
     cmp_ok($count, '>', 0, "$kind: $count ids were issued");
-    is($twice, 0, "$kind: none came twice");
-    is($falls, 0, "$kind: each client's rise");
-    foreach my $path (@paths)
-    {
-        $errors{$_}++ foreach slurp_file("$path.err") =~ /ERROR:  (\w{5})$/mg;
-        my $wait = `grep -oE '^Time: [0-9.]+' $path | awk '\$2 > m {m = \$2} END {print m + 0}'`;
-        $longest = $wait if $wait > $longest;
-    }
+    is(shell(ids_of($kind) . " | LC_ALL=C $falls"), 0, "$kind: each client's rise");
+}
+foreach my $kinds ([ 'segment', 'alloc' ], ['snowflake'], ['uuid'])
+{
+    is(shell(ids_of(@$kinds) . ' | grep . | LC_ALL=C sort | uniq -d | wc -l'), 0,
+        "@$kinds: none came twice");
+}
+
+my $longest = 0;
+my %errors;
+foreach my $path (map { $_->{path} } @clients)
+{
+    $errors{$_}++ foreach slurp_file("$path.err") =~ /ERROR:  (\w{5})$/mg;
+    my $wait = shell("awk '/^Time: / && \$2 > m {m = \$2} END {print m + 0}' $path");
+    $longest = $wait if $wait > $longest;
 }
 is($coordinator->safe_psql('postgres', 'SELECT count(*) FROM segment_overlap'), 0,
     'no blocks overlap in the log');
