@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(fleet_coordinator fleet_member draws_from stop_server go_on
-    insist_on);
+    insist_on outcome comes_to);
 
 # A coordinator with the role that members use, which can do nothing else.
 sub fleet_coordinator
@@ -84,6 +84,30 @@ sub insist_on
         select undef, undef, undef, 0.1;
     }
     die "never succeeds: $sql: $err";
+}
+
+# What a statement gives, or the error that it raises, with SQLSTATE and hint.
+sub outcome
+{
+    my ($node, $sql, %option) = @_;
+    my ($rc, $out, $err) = $node->psql($option{db} // 'postgres',
+        "\\set VERBOSITY verbose\n$sql", %option);
+    return $rc == 0 ? $out : $err;
+}
+
+# Whether a statement comes to that, once those who serve it have heard of what
+# was changed. If it does not, its last outcome is in the test's log.
+sub comes_to
+{
+    my ($node, $sql, $pattern, $what) = @_;
+    my $last = '';
+    foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+    {
+        $last = outcome($node, $sql);
+        last if $last =~ $pattern;
+        select undef, undef, undef, 0.1;
+    }
+    return like($last, $pattern, $what);
 }
 
 1;
