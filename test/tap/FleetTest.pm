@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(fleet_coordinator fleet_member draws_from stop_server go_on
-    insist_on outcome comes_to);
+    insist_on outcome comes_to twice_in);
 
 # A coordinator with the role that members use, which can do nothing else.
 sub fleet_coordinator
@@ -108,6 +108,14 @@ sub comes_to
         select undef, undef, undef, 0.1;
     }
     return like($last, $pattern, $what);
+}
+
+# How many of a list, of numbers or of other ids, are there a second time.
+sub twice_in
+{
+    my (@ids) = @_;
+    my %seen;
+    return scalar grep { $seen{$_}++ } @ids;
 }
 
 1;
