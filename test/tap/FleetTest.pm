@@ -11,7 +11,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(fleet_coordinator fleet_member draws_from stop_server go_on
-    insist_on outcome comes_to twice_in);
+    insist_on outcome comes_to twice_in
+    subscribe apply_errors);
 
 # A coordinator with the role that members use, which can do nothing else.
 sub fleet_coordinator
@@ -116,6 +117,26 @@ sub twice_in
     my (@ids) = @_;
     my %seen;
     return scalar grep { $seen{$_}++ } @ids;
+}
+
+# Has a server take part in a publication of another, under a name that is also that of
+# the slot there.
+sub subscribe
+{
+    my ($node, $publisher, $name, $publication, %option) = @_;
+    my $from = $publisher->connstr('postgres');
+    my $with = $option{with} ? "WITH ($option{with})" : '';
+    $node->safe_psql($option{db} // 'postgres', "CREATE SUBSCRIPTION $name
+        CONNECTION \$\$$from\$\$ PUBLICATION $publication $with");
+    return;
+}
+
+# How often a server could not apply what its subscriptions brought.
+sub apply_errors
+{
+    my ($node) = @_;
+    return $node->safe_psql('postgres', 'SELECT coalesce(sum(apply_error_count + sync_error_count), 0)
+        FROM pg_stat_subscription_stats');
 }
 
 1;
