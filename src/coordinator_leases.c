@@ -13,6 +13,7 @@
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
@@ -74,6 +75,12 @@
 					" WHERE missing.id" LE "$3 AND l.not_before" LE CLOCK          \
 					" ON CONFLICT DO NOTHING"                                      \
 					" RETURNING n.node_id, n.epoch, n.leased_from, n.leased_until"
+
+/* $1: greatest node. Whether there is one that has no row and may get one. */
+#define NODE_IS_MISSING                                                       \
+	"SELECT (SELECT pg_catalog.count(*) FROM %1$s AS n"                       \
+	" WHERE n.node_id" LE "$1)" LE "$1::pg_catalog.int8"                      \
+	" AND l.not_before" LE CLOCK " FROM %2$s AS l"
 
 /* How long until a node is free, in ms; below 0 when one is, but locked. */
 #define NEXT_FREE                                                             \
@@ -172,6 +179,24 @@ read_lease(NodeLease *lease)
 	return true;
 }
 
+static bool
+node_is_missing(NodeLease *lease)
+{
+	static Statement missing = {0};
+	Oid types[] = {INT4OID};
+	Datum values[] = {
+		Int32GetDatum((int32) snowflake_field_max(lease->layout.node_bits))};
+
+	CHECK_FOR_INTERRUPTS();
+	coordinator_run(&missing,
+					NODE_IS_MISSING,
+					SPI_OK_SELECT,
+					1,
+					types,
+					values);
+	return DatumGetBool(coordinator_column(0, 1));
+}
+
 /* Takes a node: `only`, or any if that is -1. False if none is free. */
 static bool
 take_node(NodeLease *lease, const char *name, int only)
@@ -185,21 +210,27 @@ take_node(NodeLease *lease, const char *name, int only)
 		Int32GetDatum((int32) snowflake_field_max(lease->layout.node_bits)),
 		Int32GetDatum(only)};
 
-	coordinator_run(&take,
-					TAKE_NODE,
-					SPI_OK_UPDATE_RETURNING,
-					4,
-					types,
-					values);
-	if (read_lease(lease))
-		return true;
-	coordinator_run(&make,
-					MAKE_NODE,
-					SPI_OK_INSERT_RETURNING,
-					4,
-					types,
-					values);
-	return read_lease(lease);
+	do
+	{
+		coordinator_run(&take,
+						TAKE_NODE,
+						SPI_OK_UPDATE_RETURNING,
+						4,
+						types,
+						values);
+		if (read_lease(lease))
+			return true;
+		coordinator_run(&make,
+						MAKE_NODE,
+						SPI_OK_INSERT_RETURNING,
+						4,
+						types,
+						values);
+		if (read_lease(lease))
+			return true;
+		/* Another server has just made that one: the next, then. */
+	} while (only == -1 && node_is_missing(lease));
+	return false;
 }
 
 /* After that: in how many ms one is free; below 0 when its row is locked. */

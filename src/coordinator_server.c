@@ -214,6 +214,19 @@ lease_row(FunctionCallInfo fcinfo, NodeLease *lease, Verdict *verdict)
 	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
 }
 
+/* Raises 22008 for a time that a row could not show. */
+static TimestampTz
+time_of(int64 unix_us)
+{
+	TimestampTz at = clock_timestamptz(unix_us);
+
+	if (at > unix_us || !IS_VALID_TIMESTAMP(at))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("time " INT64_FORMAT " is out of range", unix_us)));
+	return at;
+}
+
 /* A step of another server's lease. */
 Datum
 coordinator_lease(PG_FUNCTION_ARGS)
@@ -226,8 +239,8 @@ coordinator_lease(PG_FUNCTION_ARGS)
 	lease.holder = *PG_GETARG_UUID_P(1);
 	lease.node = PG_GETARG_INT32(3);
 	lease.epoch = PG_GETARG_INT64(4);
-	lease.from = clock_timestamptz(PG_GETARG_INT64(5));
-	lease.until = clock_timestamptz(PG_GETARG_INT64(6));
+	lease.from = time_of(PG_GETARG_INT64(5));
+	lease.until = time_of(PG_GETARG_INT64(6));
 	PreventCommandIfReadOnly("coordinator_lease()");
 	open_tables(fcinfo, "node_lease", "snowflake_layout");
 	coordinator_serve_step(step,

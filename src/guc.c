@@ -11,6 +11,7 @@
 
 #include <limits.h>
 
+#include "access/parallel.h"
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
@@ -34,12 +35,14 @@ int idgen_clock_max_wait = 50;
 int idgen_node_id = -1;
 int idgen_promotion_gap = 100;
 char *idgen_lease_database = NULL;
-char *idgen_coordinator = NULL;
+const char *idgen_coordinator = NULL;
+static char *coordinator_setting = NULL;
 
 /*
  * What will not do is never taken for "no coordinator": where it cannot be
- * refused, in a configuration file, it is replaced by what workers refuse. So
- * a password is not kept either.
+ * refused, in a configuration file, the setting stays, and `extra` has workers
+ * refuse to work with it. It stays since the postmaster would log a new value
+ * as it is written in the file, with its password.
  */
 static bool
 check_coordinator(char **value, void **extra, GucSource from)
@@ -55,21 +58,32 @@ check_coordinator(char **value, void **extra, GucSource from)
 		GUC_check_errhint("Name a service or a password file in it.");
 		return false;
 	}
-	if (strcmp(*value, COORDINATOR_REFUSED) == 0)
-		return true;
 	ereport(WARNING, (errmsg("idgen.coordinator %s", why)));
 	setting_free(*value);
-	*value = setting_strdup(COORDINATOR_REFUSED);
-	return *value != NULL;
+	*value = setting_strdup(coordinator_setting ? coordinator_setting : "");
+	*extra = setting_strdup(COORDINATOR_REFUSED);
+	return *value != NULL && *extra != NULL;
 }
 
-/* What is left of blocks from elsewhere is not issued any more. */
+/*
+ * What is left of blocks from elsewhere is not issued any more. A parallel
+ * worker changes nothing: it has freed its settings and takes them over again.
+ */
 static void
 assign_coordinator(const char *value, void *extra)
 {
-	if (shared != NULL && MyProc != NULL && idgen_coordinator != NULL &&
-		strcmp(idgen_coordinator, value) != 0)
+	const char *next = extra != NULL ? COORDINATOR_REFUSED : value;
+
+	if (shared != NULL && MyProc != NULL && !InitializingParallelWorker &&
+		idgen_coordinator != NULL && strcmp(idgen_coordinator, next) != 0)
 		segment_suspend_everything();
+	idgen_coordinator = next;
+}
+
+static const char *
+show_coordinator(void)
+{
+	return idgen_coordinator;
 }
 
 void
@@ -193,13 +207,13 @@ guc_define(void)
 							   "from.",
 							   "A connection string without a password; empty "
 							   "means this server.",
-							   &idgen_coordinator,
+							   &coordinator_setting,
 							   "",
 							   PGC_SIGHUP,
 							   GUC_ALLOW_IN_PARALLEL | GUC_SUPERUSER_ONLY,
 							   check_coordinator,
 							   assign_coordinator,
-							   NULL);
+							   show_coordinator);
 
 	/* Raise it where a standby may lag by more blocks of a tag than that. */
 	DefineCustomIntVariable("idgen.promotion_gap",

@@ -11,7 +11,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT = qw(fleet_coordinator fleet_member draws_from stop_server go_on
-    insist_on steady_client end_client seen_by gathered_conflicts);
+    insist_on outcome comes_to twice_in subscribe apply_errors steady_client
+    end_client seen_by gathered_conflicts);
 
 my $clients = 0;
 
@@ -132,6 +133,57 @@ sub gathered_conflicts
         return $err if $rc != 0;
     }
     return '';
+
+# What a statement gives, or the error that it raises, with SQLSTATE and hint.
+sub outcome
+{
+    my ($node, $sql, %option) = @_;
+    my ($rc, $out, $err) = $node->psql($option{db} // 'postgres',
+        "\\set VERBOSITY verbose\n$sql", %option);
+    return $rc == 0 ? $out : $err;
+}
+
+# Whether a statement comes to that, once those who serve it have heard of what
+# was changed. If it does not, its last outcome is in the test's log.
+sub comes_to
+{
+    my ($node, $sql, $pattern, $what) = @_;
+    my $last = '';
+    foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+    {
+        $last = outcome($node, $sql);
+        last if $last =~ $pattern;
+        select undef, undef, undef, 0.1;
+    }
+    return like($last, $pattern, $what);
+}
+
+# How many of a list, of numbers or of other ids, are there a second time.
+sub twice_in
+{
+    my (@ids) = @_;
+    my %seen;
+    return scalar grep { $seen{$_}++ } @ids;
+}
+
+# Has a server take part in a publication of another, under a name that is also that of
+# the slot there.
+sub subscribe
+{
+    my ($node, $publisher, $name, $publication, %option) = @_;
+    my $from = $publisher->connstr('postgres');
+    my $with = $option{with} ? "WITH ($option{with})" : '';
+    $node->safe_psql($option{db} // 'postgres', "CREATE SUBSCRIPTION $name
+        CONNECTION \$\$$from\$\$ PUBLICATION $publication $with");
+    return;
+}
+
+# How often a server could not apply what its subscriptions brought.
+sub apply_errors
+{
+    my ($node) = @_;
+    return $node->safe_psql('postgres', 'SELECT coalesce(sum(apply_error_count + sync_error_count), 0)
+        FROM pg_stat_subscription_stats');
 }
 
 1;
