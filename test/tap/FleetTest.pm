@@ -133,6 +133,7 @@ sub gathered_conflicts
         return $err if $rc != 0;
     }
     return '';
+}
 
 # What a statement gives, or the error that it raises, with SQLSTATE and hint.
 sub outcome
