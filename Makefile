@@ -14,6 +14,9 @@ DATA = $(wildcard idgen--*.sql)
 MODULE_big = idgen
 OBJS = \
 	src/clock.o \
+	src/codec_base32.o \
+	src/codec_typeid.o \
+	src/codec_ulid.o \
 	src/coordinator_leases.o \
 	src/coordinator_segments.o \
 	src/coordinator_spi.o \
@@ -32,6 +35,10 @@ OBJS = \
 	src/snowflake.o \
 	src/snowflake_guard.o \
 	src/snowflake_layout.o \
+	src/texts.o \
+	src/timeword.o \
+	src/typeid.o \
+	src/ulid.o \
 	src/uuidv7.o \
 	src/verdict.o \
 	src/worker.o
@@ -39,6 +46,9 @@ OBJS = \
 PG_CPPFLAGS = -DIDGEN_VERSION='"$(EXTVERSION)"'
 # A function of PostgreSQL's interface need not use all that it is given.
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden
+
+# Masks and the tails of ULIDs need a cipher and a keyed hash.
+SHLIB_LINK = -lcrypto
 
 # install comes first: it leaves the extension to the others.
 REGRESS = install catalog uuidv7 clock plans segment segment_tags \

@@ -468,3 +468,80 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 REVOKE ALL ON FUNCTION idgen_stop_in_next_call() FROM PUBLIC;
 COMMENT ON FUNCTION idgen_stop_in_next_call() IS
 'for tests only: stops this session (SIGSTOP) in its next snowflake_next(), between the clock and the id; superuser only (42501)';
+
+/* Codecs: base 32 and TypeID */
+
+CREATE FUNCTION b32_encode(id uuid) RETURNS text
+AS 'MODULE_PATHNAME', 'b32_encode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION b32_encode(uuid) IS
+'the id in 26 lower-case characters of Crockford''s base 32, the suffix of a TypeID; in byte order (COLLATE "C") they sort as the ids do';
+
+CREATE FUNCTION b32_decode(encoded text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'b32_decode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION b32_decode(text) IS
+'the id of b32_encode(); NULL for any other text: each id has one';
+
+CREATE FUNCTION typeid_encode(prefix text, id uuid) RETURNS text
+AS 'MODULE_PATHNAME', 'typeid_encode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION typeid_encode(text, uuid) IS
+'TypeID (specification 0.3): prefix, underscore, b32_encode(id); the latter alone for an empty prefix; 26 to 90 bytes. Error: 22023 for a prefix other than 0 to 63 characters a to z and, inside it, underscores';
+
+CREATE FUNCTION typeid_decode(typeid text, prefix text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'typeid_decode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION typeid_decode(text, text) IS
+'the id in a TypeID of that prefix; NULL when it is malformed or has another prefix';
+
+CREATE FUNCTION typeid_prefix(typeid text) RETURNS text
+AS 'MODULE_PATHNAME', 'typeid_prefix'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION typeid_prefix(text) IS
+'the prefix of a TypeID, empty where it has none; NULL when it is malformed';
+
+CREATE FUNCTION typeid_check(typeid text) RETURNS boolean
+AS 'MODULE_PATHNAME', 'typeid_check'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION typeid_check(text) IS
+'true for a TypeID (specification 0.3). Error: 22P02 with the rule that is broken';
+
+/* Codecs: ULID */
+
+CREATE FUNCTION ulid_next() RETURNS uuid
+AS 'MODULE_PATHNAME', 'ulid_next'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_next() IS
+'next ULID of the server, as uuid: greater than every one before it, in whichever session; time in ms, then 80 bits that start at random in each ms and step by one within it. Errors: 55000 when the clock is outside 2020..2577 or, before PostgreSQL 17, idgen is not preloaded, 2200H when the 80 bits or the time are used up';
+
+CREATE FUNCTION ulid_encode(id uuid) RETURNS text
+AS 'MODULE_PATHNAME', 'ulid_encode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_encode(uuid) IS
+'the id in 26 upper-case characters of Crockford''s base 32; in byte order (COLLATE "C") they sort as the ids do';
+
+CREATE FUNCTION ulid_decode(ulid text, lenient boolean DEFAULT false)
+RETURNS uuid
+AS 'MODULE_PATHNAME', 'ulid_decode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_decode(text, boolean) IS
+'the id in a ULID, upper or lower case; NULL when it is malformed or above 7ZZZZZZZZZZZZZZZZZZZZZZZZZ. lenient takes I and L as 1, O as 0, and passes over hyphens, as Crockford has it';
+
+CREATE FUNCTION ulid_time(id uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'ulid_time'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_time(uuid) IS
+'time in a ULID, to the ms, of any uuid: a ULID has no mark';
+
+CREATE FUNCTION ulid_floor(at timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'ulid_floor'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_floor(timestamptz) IS
+'smallest ULID of the ms that holds the time: for range scans and partition bounds. Error: 22008 when the time is outside 1970..10889';
+
+CREATE FUNCTION ulid_ceil(at timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'ulid_ceil'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_ceil(timestamptz) IS
+'greatest ULID of the ms that holds the time: for range scans. Error: 22008 when the time is outside 1970..10889';
