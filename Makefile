@@ -52,7 +52,7 @@ SHLIB_LINK = -lcrypto
 
 # install comes first: it leaves the extension to the others.
 REGRESS = install catalog uuidv7 clock plans segment segment_tags \
-	segment_own_locks privileges snowflake
+	segment_own_locks privileges snowflake codec_typeid codec_ulid
 REGRESS_OPTS = --temp-instance=tmp_check --temp-config=test/regress.conf \
 	--no-locale
 ISOLATION = $(basename $(notdir $(wildcard test/isolation/specs/*.spec)))
