@@ -15,6 +15,10 @@ MODULE_big = idgen
 OBJS = \
 	src/clock.o \
 	src/codec_base32.o \
+	src/codec_digits.o \
+	src/codec_ksuid.o \
+	src/codec_sqids.o \
+	src/codec_sqids_blocklist.o \
 	src/codec_typeid.o \
 	src/codec_ulid.o \
 	src/coordinator_leases.o \
@@ -22,8 +26,10 @@ OBJS = \
 	src/coordinator_spi.o \
 	src/guc.o \
 	src/idgen.o \
+	src/ksuid.o \
 	src/lease.o \
 	src/lease_worker.o \
+	src/nanoid.o \
 	src/random.o \
 	src/segment.o \
 	src/segment_cache.o \
@@ -35,6 +41,7 @@ OBJS = \
 	src/snowflake.o \
 	src/snowflake_guard.o \
 	src/snowflake_layout.o \
+	src/sqids.o \
 	src/texts.o \
 	src/timeword.o \
 	src/typeid.o \
@@ -52,7 +59,8 @@ SHLIB_LINK = -lcrypto
 
 # install comes first: it leaves the extension to the others.
 REGRESS = install catalog uuidv7 clock plans segment segment_tags \
-	segment_own_locks privileges snowflake codec_typeid codec_ulid
+	segment_own_locks privileges snowflake codec_typeid codec_ulid \
+	codec_ksuid codec_nanoid codec_sqids
 REGRESS_OPTS = --temp-instance=tmp_check --temp-config=test/regress.conf \
 	--no-locale
 ISOLATION = $(basename $(notdir $(wildcard test/isolation/specs/*.spec)))

@@ -545,3 +545,65 @@ AS 'MODULE_PATHNAME', 'ulid_ceil'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ulid_ceil(timestamptz) IS
 'greatest ULID of the ms that holds the time: for range scans. Error: 22008 when the time is outside 1970..10889';
+
+/* Codecs: KSUID */
+
+CREATE FUNCTION ksuid_next() RETURNS bytea
+AS 'MODULE_PATHNAME', 'ksuid_next'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ksuid_next() IS
+'a KSUID, 20 bytes: 4 of seconds since 2014-05-13 16:53:20 UTC, 16 random; no order within a second. Error: 55000 when the clock is outside 2014..2150';
+
+CREATE FUNCTION ksuid_encode(id bytea) RETURNS text
+AS 'MODULE_PATHNAME', 'ksuid_encode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ksuid_encode(bytea) IS
+'a KSUID in 27 characters of base 62; in byte order (COLLATE "C") they sort as the bytes do. Error: 22023 for other than 20 bytes';
+
+CREATE FUNCTION ksuid_decode(ksuid text) RETURNS bytea
+AS 'MODULE_PATHNAME', 'ksuid_decode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ksuid_decode(text) IS
+'the 20 bytes of a KSUID; NULL when it is malformed or above aWgEPTl1tmebfsQzFP4bxwgy80V';
+
+CREATE FUNCTION ksuid_time(id bytea) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'ksuid_time'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ksuid_time(bytea) IS
+'time in a KSUID, to the second; NULL for other than 20 bytes';
+
+/* Codecs: NanoID */
+
+CREATE FUNCTION nanoid(
+    size integer DEFAULT 21,
+    alphabet text DEFAULT 'useandom-26T198340PX75pxJACKVERYMINDBUSHWOLF_GQZbfghjklqvwyzrict'
+) RETURNS text
+AS 'MODULE_PATHNAME', 'nanoid'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION nanoid(integer, text) IS
+'random text of size characters, 1 to 65536, of an alphabet of 2 to 256 different characters, each as likely as any other. Error: 22023 for another size or alphabet';
+
+/* Codecs: Sqids. Not STRICT: a NULL blocklist means the specification's. */
+
+CREATE FUNCTION sqids_encode(
+    numbers bigint[],
+    alphabet text DEFAULT 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789',
+    min_length integer DEFAULT 0,
+    blocklist text[] DEFAULT NULL
+) RETURNS text
+AS 'MODULE_PATHNAME', 'sqids_encode'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+COMMENT ON FUNCTION sqids_encode(bigint[], text, integer, text[]) IS
+'the numbers, at most 10000 and none negative, as one short text without a word of the blocklist (NULL: that of the Sqids specification); no secret, and no order. Errors: 22003 negative, 22004 a NULL in a list, 2202E more than one dimension, 22023 another argument out of range (alphabet: 3 or more ASCII characters, all different; min_length: 0 to 255), 54000 all attempts have blocked words';
+
+CREATE FUNCTION sqids_decode(
+    sqid text,
+    alphabet text DEFAULT 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789',
+    min_length integer DEFAULT 0,
+    blocklist text[] DEFAULT NULL,
+    canonical boolean DEFAULT false
+) RETURNS bigint[]
+AS 'MODULE_PATHNAME', 'sqids_decode'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+COMMENT ON FUNCTION sqids_decode(text, text, integer, text[], boolean) IS
+'the numbers in a Sqid; NULL when it is malformed or a number is above 2^63 - 1. Several texts decode to the same numbers; canonical takes only the one that sqids_encode() makes of them with the same alphabet, min_length and blocklist, which say nothing otherwise. Errors: 22004, 2202E, 22023 as sqids_encode()';
