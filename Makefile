@@ -16,6 +16,7 @@ OBJS = \
 	src/clock.o \
 	src/codec_base32.o \
 	src/codec_digits.o \
+	src/codec_ff1.o \
 	src/codec_ksuid.o \
 	src/codec_sqids.o \
 	src/codec_sqids_blocklist.o \
@@ -29,6 +30,7 @@ OBJS = \
 	src/ksuid.o \
 	src/lease.o \
 	src/lease_worker.o \
+	src/mask.o \
 	src/nanoid.o \
 	src/random.o \
 	src/segment.o \
@@ -60,7 +62,7 @@ SHLIB_LINK = -lcrypto
 # install comes first: it leaves the extension to the others.
 REGRESS = install catalog uuidv7 clock plans segment segment_tags \
 	segment_own_locks privileges snowflake codec_typeid codec_ulid \
-	codec_ksuid codec_nanoid codec_sqids
+	codec_ksuid codec_nanoid codec_sqids codec_mask
 REGRESS_OPTS = --temp-instance=tmp_check --temp-config=test/regress.conf \
 	--no-locale
 ISOLATION = $(basename $(notdir $(wildcard test/isolation/specs/*.spec)))

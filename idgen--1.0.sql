@@ -607,3 +607,31 @@ AS 'MODULE_PATHNAME', 'sqids_decode'
 LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
 COMMENT ON FUNCTION sqids_decode(text, text, integer, text[], boolean) IS
 'the numbers in a Sqid; NULL when it is malformed or a number is above 2^63 - 1. Several texts decode to the same numbers; canonical takes only the one that sqids_encode() makes of them with the same alphabet, min_length and blocklist, which say nothing otherwise. Errors: 22004, 2202E, 22023 as sqids_encode()';
+
+/* Masks: FF1 of NIST SP 800-38G over AES, radix 2, no tweak */
+
+CREATE FUNCTION id_mask(id bigint, key bytea, bits integer DEFAULT 64)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'id_mask'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION id_mask(bigint, bytea, integer) IS
+'another number of so many bits, 20 to 64 (53 stays below 2^53; 64 takes and gives negative ones too), that tells nothing of the id but whether two are equal; FF1 of NIST SP 800-38G over AES. Errors: 22003 for an id of more bits, 22023 for other bits, or a key of other than 16, 24 or 32 bytes';
+
+CREATE FUNCTION id_unmask(masked bigint, key bytea, bits integer DEFAULT 64)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'id_unmask'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION id_unmask(bigint, bytea, integer) IS
+'the id of a mask; NULL for a number of more bits. Any other number is the mask of some id: look whether it is there. Error: 22023 as id_mask()';
+
+CREATE FUNCTION uuid_mask(id uuid, key bytea) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid_mask'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_mask(uuid, bytea) IS
+'what looks like a UUIDv4, of a UUIDv7, and tells nothing of it but whether two are equal: its 122 free bits by FF1 of NIST SP 800-38G over AES. Error: 22023 for what is no UUIDv7, or a key of other than 16, 24 or 32 bytes';
+
+CREATE FUNCTION uuid_unmask(masked uuid, key bytea) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid_unmask'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_unmask(uuid, bytea) IS
+'the UUIDv7 of a mask; NULL for what is no UUIDv4. Any UUIDv4 is the mask of some UUIDv7: look whether it is there. Error: 22023 for a key of other than 16, 24 or 32 bytes';

@@ -76,6 +76,7 @@ want_build() {
 	want make "to build" command -v make
 	want gcc "to build" command -v gcc
 	want libc6-dev "to build" test -e /usr/include/stdio.h
+	want libssl-dev "AES and HMAC, for masks and the tails of ULIDs" test -e /usr/include/openssl/evp.h
 }
 
 want_tests() {
