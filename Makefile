@@ -99,7 +99,7 @@ tap:
 	$(prove_installcheck)
 
 CLANG_FORMAT ?= clang-format
-C_FILES = $(wildcard src/*.[ch])
+C_FILES = $(wildcard src/*.[ch] test/fuzz/*.c)
 
 .PHONY: test bench format format-check headercheck
 test:
