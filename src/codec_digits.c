@@ -14,8 +14,11 @@
 DigitDraw
 digits_prepare(int base)
 {
-	DigitDraw draw = {base, 0, 1, 0};
+	DigitDraw draw = {base, 0, 0, 1, 0};
 
+	for (int shift = 1; shift <= 8; shift++)
+		if (base == 1 << shift)
+			draw.shift = shift;
 	while (draw.range <= (UINT64_C(1) << 56) / (uint64_t) base)
 	{
 		draw.range *= (uint64_t) base;
@@ -32,6 +35,12 @@ digits_draw(const DigitDraw *draw, uint64_t bits, uint8_t digits[DIGITS_MAX])
 {
 	if (bits > draw->limit)
 		return false;
+	if (draw->shift > 0)
+	{
+		for (int i = 0; i < draw->count; i++, bits >>= draw->shift)
+			digits[i] = (uint8_t) (bits & (uint64_t) (draw->base - 1));
+		return true;
+	}
 	for (int i = 0; i < draw->count; i++)
 	{
 		digits[i] = (uint8_t) (bits % (uint64_t) draw->base);

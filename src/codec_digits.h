@@ -15,6 +15,7 @@ typedef struct DigitDraw
 {
 	int base;
 	int count;      /* digits that one draw gives */
+	int shift;      /* where base is 2 to the power of it; else 0 */
 	uint64_t range; /* base to the power of count, at most 2^56 */
 	uint64_t limit; /* draws above it are refused */
 } DigitDraw;

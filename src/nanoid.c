@@ -22,8 +22,11 @@ SQL_FUNCTION(nanoid);
 #define NANOID_SIZE_MAX 65536
 #define REFUSALS_MAX 32
 
+/* In fn_extra: to read an alphabet takes longer than to draw from it. */
 typedef struct Alphabet
 {
+	text *from; /* the argument, which `start` points into */
+	DigitDraw draw;
 	int count;
 	const char *start[DIGITS_BASE_MAX]; /* of each character */
 	uint8 length[DIGITS_BASE_MAX];      /* its bytes */
@@ -43,10 +46,10 @@ has_twice(const Alphabet *alphabet, int which)
 
 /* Raises 22023 unless there are 2 to 256 characters, all different. */
 static void
-alphabet_read(const text *from, Alphabet *alphabet)
+alphabet_read(Alphabet *alphabet)
 {
-	const char *at = VARDATA_ANY(from);
-	const char *end = at + VARSIZE_ANY_EXHDR(from);
+	const char *at = VARDATA_ANY(alphabet->from);
+	const char *end = at + VARSIZE_ANY_EXHDR(alphabet->from);
 	int count = 0;
 
 	while (at < end && count < DIGITS_BASE_MAX)
@@ -68,8 +71,32 @@ alphabet_read(const text *from, Alphabet *alphabet)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("alphabet must have 2 to %d characters: \"%s\"",
 						DIGITS_BASE_MAX,
-						text_quoted(from))));
+						text_quoted(alphabet->from))));
 	alphabet->count = count;
+	alphabet->draw = digits_prepare(count);
+}
+
+/* The alphabet in argument 1, as long as the query runs. */
+static const Alphabet *
+alphabet_argument(FunctionCallInfo fcinfo)
+{
+	FmgrInfo *function = fcinfo->flinfo;
+	Alphabet *alphabet = function->fn_extra;
+	text *from = PG_GETARG_TEXT_PP(1);
+
+	if (alphabet != NULL && text_same(alphabet->from, from))
+		return alphabet;
+	function->fn_extra = NULL;
+	if (alphabet != NULL)
+	{
+		pfree(alphabet->from);
+		pfree(alphabet);
+	}
+	alphabet = MemoryContextAlloc(function->fn_mcxt, sizeof(Alphabet));
+	alphabet->from = text_copy(function->fn_mcxt, from);
+	alphabet_read(alphabet);
+	function->fn_extra = alphabet;
+	return alphabet;
 }
 
 static void
@@ -84,17 +111,16 @@ draw(const DigitDraw *how, uint8 digits[DIGITS_MAX])
 static text *
 nanoid_new(int size, const Alphabet *alphabet)
 {
-	DigitDraw how = digits_prepare(alphabet->count);
 	uint8 digits[DIGITS_MAX];
 	text *id = text_new((size_t) size * MAX_MULTIBYTE_CHAR_LEN);
 	char *at = VARDATA(id);
 
 	for (int i = 0; i < size; i++)
 	{
-		int which = i % how.count;
+		int which = i % alphabet->draw.count;
 
 		if (which == 0)
-			draw(&how, digits);
+			draw(&alphabet->draw, digits);
 		which = digits[which];
 		memcpy(at, alphabet->start[which], alphabet->length[which]);
 		at += alphabet->length[which];
@@ -107,13 +133,11 @@ Datum
 nanoid(PG_FUNCTION_ARGS)
 {
 	int size = PG_GETARG_INT32(0);
-	Alphabet alphabet;
 
 	if (size < 1 || size > NANOID_SIZE_MAX)
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("size must be 1 to %d, not %d", NANOID_SIZE_MAX, size)));
-	alphabet_read(PG_GETARG_TEXT_PP(1), &alphabet);
-	PG_RETURN_TEXT_P(nanoid_new(size, &alphabet));
+	PG_RETURN_TEXT_P(nanoid_new(size, alphabet_argument(fcinfo)));
 }

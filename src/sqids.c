@@ -11,7 +11,6 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "utils/array.h"
-#include "utils/datum.h"
 #include "utils/memutils.h"
 
 #include "codec_sqids.h"
@@ -65,13 +64,13 @@ check_list(ArrayType *list, const char *name)
 	if (ARR_NDIM(list) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("%s must have one dimension, not %d",
+				 errmsg("array \"%s\" must have one dimension, not %d",
 						name,
 						ARR_NDIM(list))));
 	if (array_contains_nulls(list))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not contain NULL", name)));
+				 errmsg("array \"%s\" must not contain NULL", name)));
 }
 
 static void
@@ -130,15 +129,6 @@ take_blocklist(Sqids *sqids, ArrayType *blocklist)
 					palloc(sizeof(SqidsWord) * (count + 1)));
 }
 
-static bool
-same_value(const void *a, const void *b)
-{
-	if (a == NULL || b == NULL)
-		return a == b;
-	return VARSIZE_ANY(a) == VARSIZE_ANY(b) &&
-		   memcmp(a, b, VARSIZE_ANY(a)) == 0;
-}
-
 static Prepared *
 prepare(MemoryContext parent, text *alphabet, ArrayType *blocklist)
 {
@@ -154,14 +144,12 @@ prepare(MemoryContext parent, text *alphabet, ArrayType *blocklist)
 	before = MemoryContextSwitchTo(context);
 	prepared = palloc0(sizeof(Prepared));
 	prepared->context = context;
-	prepared->alphabet = (text *) DatumGetPointer(
-		datumCopy(PointerGetDatum(alphabet), false, -1));
+	prepared->alphabet = text_copy(context, alphabet);
 	sqids_set_alphabet(&prepared->sqids,
 					   VARDATA_ANY(alphabet),
 					   VARSIZE_ANY_EXHDR(alphabet));
 	if (blocklist != NULL)
-		prepared->blocklist = (ArrayType *) DatumGetPointer(
-			datumCopy(PointerGetDatum(blocklist), false, -1));
+		prepared->blocklist = text_copy(context, blocklist);
 	take_blocklist(&prepared->sqids, prepared->blocklist);
 	MemoryContextSwitchTo(before);
 	return prepared;
@@ -175,8 +163,8 @@ sqids_arguments(FunctionCallInfo fcinfo)
 	ArrayType *blocklist = PG_ARGISNULL(3) ? NULL : PG_GETARG_ARRAYTYPE_P(3);
 	Prepared *prepared = fcinfo->flinfo->fn_extra;
 
-	if (prepared != NULL && same_value(prepared->alphabet, alphabet) &&
-		same_value(prepared->blocklist, blocklist))
+	if (prepared != NULL && text_same(prepared->alphabet, alphabet) &&
+		text_same(prepared->blocklist, blocklist))
 		return &prepared->sqids;
 	fcinfo->flinfo->fn_extra = NULL;
 	if (prepared != NULL)

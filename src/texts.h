@@ -5,6 +5,8 @@
 #ifndef IDGEN_TEXTS_H
 #define IDGEN_TEXTS_H
 
+#include "utils/palloc.h"
+
 #include "compat.h"
 
 #define QUOTED_MAX 100 /* bytes of a text that a message quotes */
@@ -21,5 +23,7 @@ text_new(size_t length)
 
 /* texts.c */
 extern const char *text_quoted(const text *from);
+extern void *text_copy(MemoryContext context, const void *value);
+extern bool text_same(const void *a, const void *b);
 
 #endif
