@@ -8,7 +8,32 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "codec_base32.h"
 #include "texts.h"
+
+/* The id in base 32. */
+text *
+text_from_uuid(const pg_uuid_t *id, bool upper)
+{
+	text *encoded = text_new(BASE32_LENGTH);
+
+	base32_encode(id->data, upper, VARDATA(encoded));
+	return encoded;
+}
+
+/* NULL for what is no id in that reading of base32_decode(). */
+pg_uuid_t *
+text_to_uuid(const text *encoded, int reading)
+{
+	pg_uuid_t *id = palloc(sizeof(pg_uuid_t));
+
+	return base32_decode(VARDATA_ANY(encoded),
+						 VARSIZE_ANY_EXHDR(encoded),
+						 reading,
+						 id->data)
+			   ? id
+			   : NULL;
+}
 
 /* A text as a string, cut for a message when it is long. */
 const char *

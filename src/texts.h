@@ -6,6 +6,7 @@
 #define IDGEN_TEXTS_H
 
 #include "utils/palloc.h"
+#include "utils/uuid.h"
 
 #include "compat.h"
 
@@ -22,6 +23,8 @@ text_new(size_t length)
 }
 
 /* texts.c */
+extern text *text_from_uuid(const pg_uuid_t *id, bool upper);
+extern pg_uuid_t *text_to_uuid(const text *encoded, int reading);
 extern const char *text_quoted(const text *from);
 extern void *text_copy(MemoryContext context, const void *value);
 extern bool text_same(const void *a, const void *b);

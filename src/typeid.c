@@ -26,22 +26,15 @@ SQL_FUNCTION(typeid_check);
 Datum
 b32_encode(PG_FUNCTION_ARGS)
 {
-	text *encoded = text_new(BASE32_LENGTH);
-
-	base32_encode(PG_GETARG_UUID_P(0)->data, false, VARDATA(encoded));
-	PG_RETURN_TEXT_P(encoded);
+	PG_RETURN_TEXT_P(text_from_uuid(PG_GETARG_UUID_P(0), false));
 }
 
 Datum
 b32_decode(PG_FUNCTION_ARGS)
 {
-	const text *encoded = PG_GETARG_TEXT_PP(0);
-	pg_uuid_t *id = palloc(sizeof(pg_uuid_t));
+	pg_uuid_t *id = text_to_uuid(PG_GETARG_TEXT_PP(0), 0);
 
-	if (!base32_decode(VARDATA_ANY(encoded),
-					   VARSIZE_ANY_EXHDR(encoded),
-					   0,
-					   id->data))
+	if (id == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_UUID_P(id);
 }

@@ -150,23 +150,16 @@ ulid_next(PG_FUNCTION_ARGS)
 Datum
 ulid_encode(PG_FUNCTION_ARGS)
 {
-	text *encoded = text_new(BASE32_LENGTH);
-
-	base32_encode(PG_GETARG_UUID_P(0)->data, true, VARDATA(encoded));
-	PG_RETURN_TEXT_P(encoded);
+	PG_RETURN_TEXT_P(text_from_uuid(PG_GETARG_UUID_P(0), true));
 }
 
 Datum
 ulid_decode(PG_FUNCTION_ARGS)
 {
-	const text *encoded = PG_GETARG_TEXT_PP(0);
-	bool lenient = PG_GETARG_BOOL(1);
-	pg_uuid_t *id = palloc(sizeof(pg_uuid_t));
+	int lenient = PG_GETARG_BOOL(1) ? BASE32_LENIENT : 0;
+	pg_uuid_t *id = text_to_uuid(PG_GETARG_TEXT_PP(0), BASE32_UPPER | lenient);
 
-	if (!base32_decode(VARDATA_ANY(encoded),
-					   VARSIZE_ANY_EXHDR(encoded),
-					   BASE32_UPPER | (lenient ? BASE32_LENIENT : 0),
-					   id->data))
+	if (id == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_UUID_P(id);
 }
