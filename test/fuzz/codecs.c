@@ -325,7 +325,7 @@ fuzz_sqids(Input *input)
 	check_text(&sqids, words, words_count, numbers, numbers_count, min_length);
 
 	check_greatest(&sqids, take_byte(input), take_byte(input));
-	if (take_byte(input) % 8 == 0)
+	if (size < 8 && take_byte(input) % 8 == 0)
 	{
 		for (int i = 0; i < NUMBERS; i++)
 			numbers[i] = INT64_MAX;
@@ -339,7 +339,7 @@ fuzz_sqids(Input *input)
 	CHECK(count <= (int) (input->left / 2));
 	for (int i = 0; i < count; i++)
 		CHECK(decoded[i] >= 0);
-	if (count > 0)
+	if (count > 0 && count <= NUMBERS)
 		check_text(&sqids, words, words_count, decoded, count, min_length);
 	free(decoded);
 }
