@@ -6,6 +6,7 @@ bench_codecs() {
 	local rows=$((rows < 200000 ? rows : 200000))
 	query -f test/bench/codecs.sql
 	codecs_calls
+	codecs_columns
 	codecs_inserts
 	codecs_sizes
 	codecs_goals
@@ -60,6 +61,34 @@ codec_script() {
 		"${sql[$1]}" "${sql[$1]}" "$((rows / 1000))"
 }
 
+# Without an index: the default alone, and what its text takes in the table.
+codecs_columns() {
+	local name
+	no_contenders
+	contender 'column uuidv7_mono()' 'uuid default uuidv7_mono()'
+	contender 'column typeid_encode()' "text default typeid_encode('prj', uuidv7_mono())"
+	contender 'column sql_typeid()' "text default sql_typeid('prj', uuidv7_mono())"
+	contender 'column b32_encode()' 'text default b32_encode(uuidv7_mono())'
+	contender 'column ulid_encode()' 'text default ulid_encode(ulid_next())'
+	for name in "${contenders[@]}"; do
+		query -c "create table \"$name\" (id ${sql[$name]}, payload bigint)"
+	done
+	run_rounds column 1 insert_script
+	report <<-'END'
+		\echo
+		\echo '### Insert of' :rows 'rows by default, without a key'
+		\echo
+		\echo '| what | median, s | min..max | to uuidv7_mono() |'
+		\echo '|---|--:|--:|--:|'
+		select format('| %s | %s | %s..%s | %s |', name,
+		    to_char(median / 1e3, 'FM990.00'), to_char(min / 1e3, 'FM990.00'), to_char(max / 1e3, 'FM990.00'),
+		    ratio(median, median('column', 1, 'column uuidv7_mono()')))
+		from result
+		where test = 'column'
+		order by place
+	END
+}
+
 codecs_inserts() {
 	no_contenders
 	contender 'uuidv7_mono()' 'uuid default uuidv7_mono()'
@@ -99,6 +128,9 @@ codecs_goals() {
 		\echo '### Goals'
 		\echo
 		select goal_at_most(format('insert with %s takes at most 1.3x of uuidv7_mono()', name),
+		    1.3, median('column', 1, name), median('column', 1, 'column uuidv7_mono()'))
+		from unnest(array['column typeid_encode()', 'column b32_encode()', 'column ulid_encode()']) as name;
+		select goal_at_most(format('the same with a primary key of %s', name),
 		    1.3, median('insert', 1, name), median('insert', 1, 'uuidv7_mono()'))
 		from unnest(array['typeid_encode()', 'b32_encode()', 'ulid_encode()']) as name
 	END
