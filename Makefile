@@ -14,6 +14,14 @@ DATA = $(wildcard idgen--*.sql)
 MODULE_big = idgen
 OBJS = \
 	src/clock.o \
+	src/codec_base32.o \
+	src/codec_digits.o \
+	src/codec_ff1.o \
+	src/codec_ksuid.o \
+	src/codec_sqids.o \
+	src/codec_sqids_blocklist.o \
+	src/codec_typeid.o \
+	src/codec_ulid.o \
 	src/coordinator.o \
 	src/coordinator_leases.o \
 	src/coordinator_libpq.o \
@@ -25,8 +33,11 @@ OBJS = \
 	src/extension.o \
 	src/guc.o \
 	src/idgen.o \
+	src/ksuid.o \
 	src/lease.o \
 	src/lease_worker.o \
+	src/mask.o \
+	src/nanoid.o \
 	src/random.o \
 	src/segment.o \
 	src/segment_cache.o \
@@ -37,6 +48,11 @@ OBJS = \
 	src/snowflake.o \
 	src/snowflake_guard.o \
 	src/snowflake_layout.o \
+	src/sqids.o \
+	src/texts.o \
+	src/timeword.o \
+	src/typeid.o \
+	src/ulid.o \
 	src/uuidv7.o \
 	src/verdict.o \
 	src/worker.o
@@ -45,11 +61,14 @@ PG_CPPFLAGS = -I$(libpq_srcdir) -DIDGEN_VERSION='"$(EXTVERSION)"'
 # A function of PostgreSQL's interface need not use all that it is given.
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden
 
-SHLIB_LINK = $(libpq)
+# libpq for a coordinator; masks and the tails of ULIDs need a cipher and a
+# keyed hash.
+SHLIB_LINK = $(libpq) -lcrypto
 
 # install comes first: it leaves the extension to the others.
 REGRESS = install catalog uuidv7 clock plans segment segment_tags \
-	segment_own_locks privileges snowflake
+	segment_own_locks privileges snowflake codec_typeid codec_ulid \
+	codec_ksuid codec_nanoid codec_sqids codec_mask
 REGRESS_OPTS = --temp-instance=tmp_check --temp-config=test/regress.conf \
 	--no-locale
 ISOLATION = $(basename $(notdir $(wildcard test/isolation/specs/*.spec)))
@@ -86,7 +105,7 @@ tap:
 	$(prove_installcheck)
 
 CLANG_FORMAT ?= clang-format
-C_FILES = $(wildcard src/*.[ch])
+C_FILES = $(wildcard src/*.[ch] test/fuzz/*.c)
 
 .PHONY: test bench format format-check headercheck
 test:

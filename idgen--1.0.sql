@@ -549,3 +549,170 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 REVOKE ALL ON FUNCTION idgen_stop_in_next_call() FROM PUBLIC;
 COMMENT ON FUNCTION idgen_stop_in_next_call() IS
 'for tests only: stops this session (SIGSTOP) in its next snowflake_next(), between the clock and the id; superuser only (42501)';
+
+/* Codecs: base 32 and TypeID */
+
+CREATE FUNCTION b32_encode(id uuid) RETURNS text
+AS 'MODULE_PATHNAME', 'b32_encode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION b32_encode(uuid) IS
+'the id in 26 lower-case characters of Crockford''s base 32, the suffix of a TypeID; in byte order (COLLATE "C") they sort as the ids do';
+
+CREATE FUNCTION b32_decode(encoded text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'b32_decode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION b32_decode(text) IS
+'the id of b32_encode(); NULL for any other text: each id has one';
+
+CREATE FUNCTION typeid_encode(prefix text, id uuid) RETURNS text
+AS 'MODULE_PATHNAME', 'typeid_encode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION typeid_encode(text, uuid) IS
+'TypeID (specification 0.3): prefix, underscore, b32_encode(id); the latter alone for an empty prefix; 26 to 90 bytes. Error: 22023 for a prefix other than 0 to 63 characters a to z and, inside it, underscores';
+
+CREATE FUNCTION typeid_decode(typeid text, prefix text) RETURNS uuid
+AS 'MODULE_PATHNAME', 'typeid_decode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION typeid_decode(text, text) IS
+'the id in a TypeID of that prefix; NULL when it is malformed or has another prefix';
+
+CREATE FUNCTION typeid_prefix(typeid text) RETURNS text
+AS 'MODULE_PATHNAME', 'typeid_prefix'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION typeid_prefix(text) IS
+'the prefix of a TypeID, empty where it has none; NULL when it is malformed';
+
+CREATE FUNCTION typeid_check(typeid text) RETURNS boolean
+AS 'MODULE_PATHNAME', 'typeid_check'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION typeid_check(text) IS
+'true for a TypeID (specification 0.3). Error: 22P02 with the rule that is broken';
+
+/* Codecs: ULID */
+
+CREATE FUNCTION ulid_next() RETURNS uuid
+AS 'MODULE_PATHNAME', 'ulid_next'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_next() IS
+'next ULID of the server, as uuid: greater than every one before it, in whichever session; time in ms, then 80 bits that start at random in each ms and step by one within it. Errors: 55000 when the clock is outside 2020..2577 or, before PostgreSQL 17, idgen is not preloaded, 2200H when the 80 bits or the time are used up';
+
+CREATE FUNCTION ulid_encode(id uuid) RETURNS text
+AS 'MODULE_PATHNAME', 'ulid_encode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_encode(uuid) IS
+'the id in 26 upper-case characters of Crockford''s base 32; in byte order (COLLATE "C") they sort as the ids do';
+
+CREATE FUNCTION ulid_decode(ulid text, lenient boolean DEFAULT false)
+RETURNS uuid
+AS 'MODULE_PATHNAME', 'ulid_decode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_decode(text, boolean) IS
+'the id in a ULID, upper or lower case; NULL when it is malformed or above 7ZZZZZZZZZZZZZZZZZZZZZZZZZ. lenient takes I and L as 1, O as 0, and passes over hyphens, as Crockford has it';
+
+CREATE FUNCTION ulid_time(id uuid) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'ulid_time'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_time(uuid) IS
+'time in a ULID, to the ms, of any uuid: a ULID has no mark';
+
+CREATE FUNCTION ulid_floor(at timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'ulid_floor'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_floor(timestamptz) IS
+'smallest ULID of the ms that holds the time: for range scans and partition bounds. Error: 22008 when the time is outside 1970..10889';
+
+CREATE FUNCTION ulid_ceil(at timestamptz) RETURNS uuid
+AS 'MODULE_PATHNAME', 'ulid_ceil'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ulid_ceil(timestamptz) IS
+'greatest ULID of the ms that holds the time: for range scans. Error: 22008 when the time is outside 1970..10889';
+
+/* Codecs: KSUID */
+
+CREATE FUNCTION ksuid_next() RETURNS bytea
+AS 'MODULE_PATHNAME', 'ksuid_next'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ksuid_next() IS
+'a KSUID, 20 bytes: 4 of seconds since 2014-05-13 16:53:20 UTC, 16 random; no order within a second. Error: 55000 when the clock is outside 2014..2150';
+
+CREATE FUNCTION ksuid_encode(id bytea) RETURNS text
+AS 'MODULE_PATHNAME', 'ksuid_encode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ksuid_encode(bytea) IS
+'a KSUID in 27 characters of base 62; in byte order (COLLATE "C") they sort as the bytes do. Error: 22023 for other than 20 bytes';
+
+CREATE FUNCTION ksuid_decode(ksuid text) RETURNS bytea
+AS 'MODULE_PATHNAME', 'ksuid_decode'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ksuid_decode(text) IS
+'the 20 bytes of a KSUID; NULL when it is malformed or above aWgEPTl1tmebfsQzFP4bxwgy80V';
+
+CREATE FUNCTION ksuid_time(id bytea) RETURNS timestamptz
+AS 'MODULE_PATHNAME', 'ksuid_time'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ksuid_time(bytea) IS
+'time in a KSUID, to the second; NULL for other than 20 bytes';
+
+/* Codecs: NanoID */
+
+CREATE FUNCTION nanoid(
+    size integer DEFAULT 21,
+    alphabet text DEFAULT 'useandom-26T198340PX75pxJACKVERYMINDBUSHWOLF_GQZbfghjklqvwyzrict'
+) RETURNS text
+AS 'MODULE_PATHNAME', 'nanoid'
+LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION nanoid(integer, text) IS
+'random text of size characters, 1 to 65536, of an alphabet of 2 to 256 different characters, each as likely as any other. Error: 22023 for another size or alphabet';
+
+/* Codecs: Sqids. Not STRICT: a NULL blocklist means the specification's. */
+
+CREATE FUNCTION sqids_encode(
+    numbers bigint[],
+    alphabet text DEFAULT 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789',
+    min_length integer DEFAULT 0,
+    blocklist text[] DEFAULT NULL
+) RETURNS text
+AS 'MODULE_PATHNAME', 'sqids_encode'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+COMMENT ON FUNCTION sqids_encode(bigint[], text, integer, text[]) IS
+'the numbers, at most 10000 and none negative, as one short text without a word of the blocklist (NULL: that of the Sqids specification); no secret, and no order. Errors: 22003 negative, 22004 a NULL in a list, 2202E more than one dimension, 22023 another argument out of range (alphabet: 3 or more ASCII characters, all different; min_length: 0 to 255), 54000 all attempts have blocked words';
+
+CREATE FUNCTION sqids_decode(
+    sqid text,
+    alphabet text DEFAULT 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789',
+    min_length integer DEFAULT 0,
+    blocklist text[] DEFAULT NULL,
+    canonical boolean DEFAULT false
+) RETURNS bigint[]
+AS 'MODULE_PATHNAME', 'sqids_decode'
+LANGUAGE C IMMUTABLE CALLED ON NULL INPUT PARALLEL SAFE;
+COMMENT ON FUNCTION sqids_decode(text, text, integer, text[], boolean) IS
+'the numbers in a Sqid; NULL when it is malformed or a number is above 2^63 - 1. Several texts decode to the same numbers; canonical takes only the one that sqids_encode() makes of them with the same alphabet, min_length and blocklist, which say nothing otherwise. Errors: 22004, 2202E, 22023 as sqids_encode()';
+
+/* Masks: FF1 of NIST SP 800-38G over AES, radix 2, no tweak */
+
+CREATE FUNCTION id_mask(id bigint, key bytea, bits integer DEFAULT 64)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'id_mask'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION id_mask(bigint, bytea, integer) IS
+'another number of so many bits, 20 to 64 (53 stays below 2^53; 64 takes and gives negative ones too), that tells nothing of the id but whether two are equal; FF1 of NIST SP 800-38G over AES. Errors: 22003 for an id of more bits, 22023 for other bits, or a key of other than 16, 24 or 32 bytes';
+
+CREATE FUNCTION id_unmask(masked bigint, key bytea, bits integer DEFAULT 64)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'id_unmask'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION id_unmask(bigint, bytea, integer) IS
+'the id of a mask; NULL for a number of more bits. Any other number is the mask of some id: look whether it is there. Error: 22023 as id_mask()';
+
+CREATE FUNCTION uuid_mask(id uuid, key bytea) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid_mask'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_mask(uuid, bytea) IS
+'what looks like a UUIDv4, of a UUIDv7, and tells nothing of it but whether two are equal: its 122 free bits by FF1 of NIST SP 800-38G over AES. Error: 22023 for what is no UUIDv7, or a key of other than 16, 24 or 32 bytes';
+
+CREATE FUNCTION uuid_unmask(masked uuid, key bytea) RETURNS uuid
+AS 'MODULE_PATHNAME', 'uuid_unmask'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION uuid_unmask(uuid, bytea) IS
+'the UUIDv7 of a mask; NULL for what is no UUIDv4. Any UUIDv4 is the mask of some UUIDv7: look whether it is there. Error: 22023 for a key of other than 16, 24 or 32 bytes';

@@ -74,3 +74,26 @@ SELECT id, snowflake_time(id) AS made_at, snowflake_node(id) AS node,
 
 \echo 'The node is leased, with a range of times that nobody else is granted:'
 SELECT node, epoch, leased_from, leased_until, last_time FROM snowflake_status;
+
+\echo
+\echo '=== What is shown: text over what is stored, and masks that tell nothing ==='
+\echo
+
+\set ECHO none
+SELECT decode(replace(gen_random_uuid()::text, '-', ''), 'hex') AS key \gset
+\set ECHO queries
+SELECT format, shown FROM visit, LATERAL (VALUES
+    ('TypeID', typeid_encode('vis', id)),
+    ('base 32', b32_encode(id)),
+    ('mask of the UUIDv7', uuid_mask(id, :'key')::text),
+    ('ULID', ulid_encode(ulid_next())),
+    ('KSUID', ksuid_encode(ksuid_next())),
+    ('NanoID', nanoid()),
+    ('Sqid of 42', sqids_encode(ARRAY[42])),
+    ('mask of 42, below 2^53', id_mask(42, :'key', 53)::text)) AS v (format, shown)
+WHERE page = 'home';
+
+\echo 'From the URL to the row by one index scan; what is malformed finds none:'
+SELECT typeid_encode('vis', id) AS url FROM visit WHERE page = 'cart' \gset
+SELECT page FROM visit WHERE id = typeid_decode(:'url', 'vis');
+SELECT page FROM visit WHERE id = typeid_decode('vis_nonsense', 'vis');

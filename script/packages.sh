@@ -76,6 +76,7 @@ want_build() {
 	want make "to build" command -v make
 	want gcc "to build" command -v gcc
 	want libc6-dev "to build" test -e /usr/include/stdio.h
+	want libssl-dev "AES and HMAC, for masks and the tails of ULIDs" test -e /usr/include/openssl/evp.h
 }
 
 want_tests() {
@@ -85,10 +86,14 @@ want_tests() {
 	want "postgresql-$major-pgtap" "used by the pgTAP tests" \
 		test -e "/usr/share/postgresql/$major/extension/pgtap.control"
 	want faketime "moves the clock in tests" command -v faketime
+	want python3 "checks the values that masks are tested with" command -v python3
 	want spin "checks the protocol of node leases" command -v spin
 	# The version of this release is the one that the layout is checked with.
 	[ "$(codename)" != bookworm ] ||
 		want clang-format "checks the layout of the C files" command -v clang-format
+	# The server's headers bring clang along, without what fuzzing takes.
+	[ "$(codename)" != bookworm ] ||
+		want libclang-rt-14-dev "fuzzes the codecs" compgen -G '/usr/lib/llvm-14/lib/clang/*/lib/linux/libclang_rt.fuzzer-*'
 }
 
 codename() {

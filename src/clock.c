@@ -53,6 +53,27 @@ clock_elapsed_us(instr_time start)
 }
 
 /*
+ * Milliseconds since 1970, rounded down, for an id that has 48 bits of them.
+ * Raises 22008 for a time that these cannot hold.
+ */
+int64
+clock_unix_ms48(TimestampTz at, const char *kind)
+{
+	/* Subtract from the bound: adding the epochs' distance could overflow. */
+	if (TIMESTAMP_NOT_FINITE(at) || at < -UNIX_TO_PG_EPOCH_US ||
+		at >= (INT64CONST(1) << 48) * US_PER_MS - UNIX_TO_PG_EPOCH_US)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("timestamp out of range for a %s: \"%s\"",
+						kind,
+						timestamptz_to_str(at)),
+				 errdetail("A %s holds times from 1970-01-01 00:00:00 UTC "
+						   "to 10889-08-02 05:31:50.655 UTC.",
+						   kind)));
+	return (at + UNIX_TO_PG_EPOCH_US) / US_PER_MS;
+}
+
+/*
  * As timestamptz + interval in SQL. Raises 22008 where that leaves the range
  * of timestamps; the ten years at either end of it count as outside.
  */

@@ -17,6 +17,7 @@
 /* clock.c */
 extern int64 clock_unix_us(void);
 extern int64 clock_elapsed_us(instr_time start);
+extern int64 clock_unix_ms48(TimestampTz at, const char *kind);
 extern TimestampTz clock_plus(TimestampTz at, const Interval *span);
 
 static inline TimestampTz

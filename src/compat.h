@@ -26,6 +26,11 @@
 #define PGDLLEXPORT __attribute__((visibility("default")))
 #endif
 
+/* 16: values of variable length have a header of their own. */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
 /* 16: PG_FUNCTION_INFO_V1 exports the function too; before, only its record. */
 #define SQL_FUNCTION(name)                                                    \
 	extern PGDLLEXPORT Datum name(PG_FUNCTION_ARGS);                          \

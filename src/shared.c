@@ -35,6 +35,9 @@ shared_init(Shared *fresh)
 	pg_atomic_init_u64(&fresh->uuidv7_overflows, 0);
 	pg_atomic_init_u64(&fresh->uuidv7_clock_steps, 0);
 	pg_atomic_init_u32(&fresh->uuidv7_behind, 0);
+	pg_atomic_init_u64(&fresh->ulid_last.word, 0);
+	for (int i = 0; i < ULID_KEY_WORDS; i++)
+		pg_atomic_init_u64(&fresh->ulid_key[i], 0);
 	pg_atomic_init_u64(&fresh->clock_shift_us, 0);
 	fresh->tranche = lock_tranche_new("IdgenLock");
 	workers_init(&fresh->workers, fresh->tranche);

@@ -21,6 +21,8 @@ typedef union HotWord
 	char line[PG_CACHE_LINE_SIZE];
 } HotWord;
 
+#define ULID_KEY_WORDS 4
+
 typedef struct Shared
 {
 	/* uuidv7.c: the last time and counter issued; moves by compare-and-swap */
@@ -30,6 +32,12 @@ typedef struct Shared
 	pg_atomic_uint64 uuidv7_overflows;
 	pg_atomic_uint64 uuidv7_clock_steps;
 	pg_atomic_uint32 uuidv7_behind; /* 1 while a step is being waited out */
+
+	/* ulid.c: the last time and step issued; moves by compare-and-swap */
+	HotWord ulid_last;
+
+	/* ulid.c: what tails are made of; each word is set once, from 0 */
+	pg_atomic_uint64 ulid_key[ULID_KEY_WORDS];
 
 	/* clock.c: the developers' shift of the clock in us, an int64 */
 	pg_atomic_uint64 clock_shift_us;

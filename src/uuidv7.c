@@ -28,6 +28,7 @@
 #include "compat.h"
 #include "random.h"
 #include "shared.h"
+#include "timeword.h"
 
 /* The id as two numbers, most significant first: 48 + 4 + 12, 2 + 62 bits. */
 #define VERSION_7 (UINT64CONST(7) << 12)
@@ -36,17 +37,11 @@
 #define VARIANT_MASK (UINT64CONST(3) << 62)
 #define RAND_A_MASK UINT64CONST(0xFFF)
 #define RAND_B_MASK ((UINT64CONST(1) << 62) - 1)
-#define MAX_UNIX_MS ((INT64CONST(1) << 48) - 1)
 
-/* The shared word. */
-#define COUNTER_BITS 20
-#define COUNTER_MASK ((UINT64CONST(1) << COUNTER_BITS) - 1)
-#define COUNTER_START_MASK (COUNTER_MASK >> 1)
-#define WORD_EPOCH_MS INT64CONST(1577836800000) /* 2020-01-01 00:00 UTC */
-#define WORD_MAX_MS (WORD_EPOCH_MS + (INT64CONST(1) << 44) - 1)
+#define COUNTER_START_MASK (TIMEWORD_COUNTER_MASK >> 1)
 
 /* The counter's bits that rand_a has no room for go to the top of rand_b. */
-#define COUNTER_LOW_BITS (COUNTER_BITS - 12)
+#define COUNTER_LOW_BITS (TIMEWORD_COUNTER_BITS - 12)
 #define TAIL_BITS (62 - COUNTER_LOW_BITS)
 #define TAIL_MASK ((UINT64CONST(1) << TAIL_BITS) - 1)
 
@@ -88,27 +83,11 @@ decompose(const pg_uuid_t *id, int64 *unix_ms)
 		   (low & VARIANT_MASK) == VARIANT_RFC;
 }
 
-/* Floors to the millisecond. Raises 22008 for what a v7 cannot hold. */
-static int64
-unix_ms_from_timestamptz(TimestampTz at)
-{
-	/* Subtract from the bound: adding the epochs' distance could overflow. */
-	if (TIMESTAMP_NOT_FINITE(at) || at < -UNIX_TO_PG_EPOCH_US ||
-		at > (MAX_UNIX_MS + 1) * US_PER_MS - 1 - UNIX_TO_PG_EPOCH_US)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("timestamp out of range for a UUIDv7: \"%s\"",
-						timestamptz_to_str(at)),
-				 errdetail("A UUIDv7 holds times from 1970-01-01 00:00:00 UTC "
-						   "to 10889-08-02 05:31:50.655 UTC.")));
-	return (at + UNIX_TO_PG_EPOCH_US) / US_PER_MS;
-}
-
 /* An id of that time's millisecond. Raises 22008 as above. */
 static pg_uuid_t *
 id_at(TimestampTz at, uint64 rand_a, uint64 rand_b)
 {
-	int64 unix_ms = unix_ms_from_timestamptz(at);
+	int64 unix_ms = clock_unix_ms48(at, "UUIDv7");
 	pg_uuid_t *id = palloc(sizeof(pg_uuid_t));
 
 	compose(id, unix_ms, rand_a, rand_b);
@@ -121,18 +100,11 @@ timestamptz_from_unix_ms(int64 unix_ms)
 	return clock_timestamptz(unix_ms * US_PER_MS);
 }
 
-static int64
-word_unix_ms(uint64 word)
-{
-	return WORD_EPOCH_MS + (int64) (word >> COUNTER_BITS);
-}
-
 /* The first word of a millisecond. */
 static uint64
 word_start(int64 unix_ms)
 {
-	return (uint64) (unix_ms - WORD_EPOCH_MS) << COUNTER_BITS |
-		   (random_bits() & COUNTER_START_MASK);
+	return timeword(unix_ms, random_bits() & COUNTER_START_MASK);
 }
 
 /*
@@ -142,11 +114,11 @@ word_start(int64 unix_ms)
 static uint64
 word_next(uint64 last, int64 now_ms)
 {
-	if (now_ms > word_unix_ms(last))
+	if (now_ms > timeword_unix_ms(last))
 		return word_start(now_ms);
-	if ((last & COUNTER_MASK) < COUNTER_MASK)
+	if ((last & TIMEWORD_COUNTER_MASK) < TIMEWORD_COUNTER_MASK)
 		return last + 1;
-	if (word_unix_ms(last) == WORD_MAX_MS)
+	if (timeword_unix_ms(last) == TIMEWORD_MAX_MS)
 		ereport(ERROR,
 				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
 				 errmsg("the last UUIDv7 of the last millisecond is issued"),
@@ -154,25 +126,13 @@ word_next(uint64 last, int64 now_ms)
 						   "UTC."),
 				 errhint("If the clock was wrong, correct it and call "
 						 "uuidv7_accept_clock().")));
-	return word_start(word_unix_ms(last) + 1);
+	return word_start(timeword_unix_ms(last) + 1);
 }
 
-/* The clock in ms. Raises 55000 for a time that the word cannot hold. */
 static int64
 usable_clock_ms(void)
 {
-	int64 now_us = clock_unix_us();
-	int64 now_ms = now_us / US_PER_MS;
-
-	if (unlikely(now_ms < WORD_EPOCH_MS || now_ms > WORD_MAX_MS))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("clock of the server is wrong: it reads \"%s\"",
-						timestamptz_to_str(clock_timestamptz(now_us))),
-				 errdetail("uuidv7_mono() works from 2020-01-01 00:00:00 UTC "
-						   "to 2577-06-22 06:20:44.415 UTC."),
-				 errhint("Set the clock of the machine.")));
-	return now_ms;
+	return timeword_clock_ms("uuidv7_mono()");
 }
 
 /*
@@ -196,7 +156,7 @@ clock_behind(int64 word_ms)
 static inline void
 note_new_ms(uint64 last, int64 now_ms)
 {
-	if (now_ms <= word_unix_ms(last))
+	if (now_ms <= timeword_unix_ms(last))
 		pg_atomic_fetch_add_u64(&shared->uuidv7_overflows, 1);
 	else if (unlikely(pg_atomic_read_u32(&shared->uuidv7_behind) != 0))
 		pg_atomic_write_u32(&shared->uuidv7_behind, 0);
@@ -219,20 +179,21 @@ issue(const Interval *shift)
 	uint64 counter;
 	int64 id_ms;
 
-	if (unlikely(now_ms + 1 < word_unix_ms(last)))
-		now_ms = clock_behind(word_unix_ms(last));
+	if (unlikely(now_ms + 1 < timeword_unix_ms(last)))
+		now_ms = clock_behind(timeword_unix_ms(last));
 	do
 	{
 		next = word_next(last, now_ms);
-		id_ms = word_unix_ms(next);
+		id_ms = timeword_unix_ms(next);
 		if (shift != NULL)
-			id_ms = unix_ms_from_timestamptz(
-				clock_plus(timestamptz_from_unix_ms(id_ms), shift));
+			id_ms = clock_unix_ms48(
+				clock_plus(timestamptz_from_unix_ms(id_ms), shift),
+				"UUIDv7");
 	} while (!pg_atomic_compare_exchange_u64(word, &last, next));
 
-	if (word_unix_ms(next) != word_unix_ms(last))
+	if (timeword_unix_ms(next) != timeword_unix_ms(last))
 		note_new_ms(last, now_ms);
-	counter = next & COUNTER_MASK;
+	counter = next & TIMEWORD_COUNTER_MASK;
 	compose(id,
 			id_ms,
 			counter >> COUNTER_LOW_BITS,
@@ -350,7 +311,7 @@ uuidv7_accept_clock(PG_FUNCTION_ARGS)
 	last = pg_atomic_read_u64(word);
 	do
 	{
-		if (word_unix_ms(last) <= now_ms)
+		if (timeword_unix_ms(last) <= now_ms)
 			PG_RETURN_VOID();
 	} while (!pg_atomic_compare_exchange_u64(word, &last, word_start(now_ms)));
 
@@ -358,7 +319,7 @@ uuidv7_accept_clock(PG_FUNCTION_ARGS)
 	ereport(
 		LOG,
 		(errmsg("UUIDv7 times go back by " INT64_FORMAT " ms, to the clock",
-				word_unix_ms(last) - now_ms)));
+				timeword_unix_ms(last) - now_ms)));
 	PG_RETURN_VOID();
 }
 
@@ -376,9 +337,9 @@ uuidv7_status(PG_FUNCTION_ARGS)
 	if (last == 0)
 		nulls[0] = true;
 	values[0] =
-		TimestampTzGetDatum(timestamptz_from_unix_ms(word_unix_ms(last)));
+		TimestampTzGetDatum(timestamptz_from_unix_ms(timeword_unix_ms(last)));
 	values[1] = Int64GetDatum(
-		last == 0 ? 0 : Max(INT64CONST(0), word_unix_ms(last) - now_ms));
+		last == 0 ? 0 : Max(INT64CONST(0), timeword_unix_ms(last) - now_ms));
 	values[2] = Int64GetDatum(pg_atomic_read_u64(&shared->uuidv7_overflows));
 	values[3] = Int64GetDatum(pg_atomic_read_u64(&shared->uuidv7_clock_steps));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));

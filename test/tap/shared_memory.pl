@@ -12,15 +12,21 @@ use Test::More;
 my $pure = q{SELECT uuidv7_time(uuidv7_at('2024-01-01 UTC')) = '2024-01-01 UTC',
     uuidv7_floor('2024-01-01 UTC') < uuidv7_ceil('2024-01-01 UTC'),
     uuidv7_is_valid(uuidv7_at(now()))};
+my $codecs = q{SELECT typeid_check(typeid_encode('a', uuidv7_at(now()))),
+    ulid_decode(ulid_encode(uuidv7_at(now()))) IS NOT NULL,
+    ksuid_time(ksuid_decode(ksuid_encode(ksuid_next()))) <= now(),
+    length(nanoid()), sqids_decode(sqids_encode('{1}')),
+    id_unmask(id_mask(1, '\x000102030405060708090a0b0c0d0e0f'), '\x000102030405060708090a0b0c0d0e0f')};
 
 my $plain = idgen_node('plain', preload => 0);
 is($plain->safe_psql('postgres', $pure), 't|t|t',
     'what needs no shared memory works without preload');
+is($plain->safe_psql('postgres', $codecs), 't|t|t|21|{1}|1', 'so do codecs');
 if (needs_preload($plain))
 {
     foreach my $call ('SELECT uuidv7_mono()', q{SELECT uuidv7_mono('1 s'::interval)},
         'SELECT * FROM uuidv7_status', 'SELECT uuidv7_accept_clock()',
-        q{SELECT idgen_shift_clock('0')})
+        'SELECT ulid_next()', q{SELECT idgen_shift_clock('0')})
     {
         is(sqlstate_of($plain, $call), '55000', "without preload an error: $call");
     }

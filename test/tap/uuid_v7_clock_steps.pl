@@ -36,13 +36,14 @@ sub with_faked_clock
 step_clock(0);
 my $node = with_faked_clock(sub { idgen_node('clock') });
 $node->safe_psql('postgres', q{
-    CREATE TABLE ids (n int GENERATED ALWAYS AS IDENTITY, phase text, id uuid)});
+    CREATE TABLE ids (n int GENERATED ALWAYS AS IDENTITY, phase text, id uuid, ulid uuid);
+    CREATE VIEW ulids AS SELECT n, ulid AS id FROM ids});
 
 sub take_ids
 {
     my ($phase) = @_;
-    $node->safe_psql('postgres', qq{INSERT INTO ids (phase, id)
-        SELECT '$phase', uuidv7_mono() FROM generate_series(1, 1000)});
+    $node->safe_psql('postgres', qq{INSERT INTO ids (phase, id, ulid)
+        SELECT '$phase', uuidv7_mono(), ulid_next() FROM generate_series(1, 1000)});
     return;
 }
 
@@ -71,6 +72,7 @@ step_clock(0);
 take_ids('corrected');
 cmp_ok(ahead_of_real('corrected'), '>', 3500, 'and stand there when it comes back');
 is(not_rising($node, 'ids', 'n'), '0|0', 'all rise strictly, over every step');
+is(not_rising($node, 'ulids', 'n'), '0|0', 'so do ULIDs');
 
 $node->safe_psql('postgres', 'SELECT uuidv7_accept_clock()');
 take_ids('accepted');
@@ -87,8 +89,8 @@ step_clock(-7200);
 with_faked_clock(sub { $node->start });
 take_ids('crashed');
 is($node->safe_psql('postgres',
-    'SELECT count(*), count(DISTINCT id) FROM ids'),
-    '7000|7000', 'no id comes twice over restarts with the clock back');
+    'SELECT count(*), count(DISTINCT id), count(DISTINCT ulid) FROM ids'),
+    '7000|7000|7000', 'no id comes twice over restarts with the clock back');
 
 $node->stop;
 done_testing();
