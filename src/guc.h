@@ -17,7 +17,7 @@ extern bool idgen_segment_log;
 extern int idgen_segment_log_retention;
 extern int idgen_node_id;
 extern int idgen_promotion_gap;
-extern char *idgen_lease_database; /* and for messages */
+extern char *idgen_lease_database;    /* and for messages */
 extern const char *idgen_coordinator; /* or what workers refuse */
 
 /* guc.c */
