@@ -55,6 +55,7 @@ typedef struct Pass
 	int demand_count;
 	Demand *demands;
 	SegmentClaim **claims; /* of the demands; NULL for the slots' own */
+	int callers; /* with a claim in it, or in the next by the time it ends */
 } Pass;
 
 /* How a transaction came out. */
@@ -108,7 +109,7 @@ open_claims(void)
 /*
  * Callers whom a pass has served come back one by one. So that the first does
  * not get a flush of his own, and the others the next, waits until as many
- * claims are open as were served, or none came for a millisecond.
+ * claims are open as there were callers, or none came for a millisecond.
  */
 static void
 gather(int expected)
@@ -453,6 +454,8 @@ serve(Pass *pass)
 	bool alone = outcome == FAILED && pass->count > 1 &&
 				 !worker_interrupted() && !is_unreachable(pass->demands);
 
+	/* Those who came meanwhile, too: else two halves would take turns. */
+	pass->callers = pass->demand_count - pass->count + open_claims();
 	for (int i = 0; i < pass->count; i++)
 	{
 		Order *order = &pass->orders[i];
@@ -495,7 +498,7 @@ segment_worker_main(Datum arg)
 	MemoryContext context;
 	TimestampTz last_work = GetCurrentTimestamp();
 	TimestampTz last_prune = 0;
-	int claims_served = 0; /* by the last pass */
+	int callers = 0; /* of the last pass */
 	bool stay = true;
 
 	/* Registered first, so called last, when a new worker can be asked for. */
@@ -516,7 +519,7 @@ segment_worker_main(Datum arg)
 			coordinator_has_changed())
 			break;
 		SetCurrentStatementStartTimestamp();
-		gather(claims_served);
+		gather(callers);
 		collect(pass);
 		if (pass->count > 0)
 		{
@@ -524,7 +527,7 @@ segment_worker_main(Datum arg)
 			serving = true;
 			serve(pass);
 			serving = false;
-			claims_served = pass->demand_count - pass->count;
+			callers = pass->callers;
 			pgstat_report_stat(true);
 			pgstat_report_activity(STATE_IDLE, NULL);
 			last_work = GetCurrentTimestamp();
