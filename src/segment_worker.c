@@ -73,12 +73,6 @@ typedef enum Outcome
 static Pass current_pass;
 static bool serving = false;
 
-static SegmentClaim *
-claim_at(int i)
-{
-	return &shared->segments.claims[i];
-}
-
 static SegmentSlot *
 claim_slot(SegmentClaim *claim)
 {
@@ -139,7 +133,7 @@ collect_claims(Pass *pass, Order *order)
 {
 	for (int i = 0; i < SEGMENT_CLAIMS; i++)
 	{
-		SegmentClaim *claim = claim_at(i);
+		SegmentClaim *claim = &shared->segments.claims[i];
 
 		if (claim->state != CLAIM_OPEN || claim_slot(claim) != order->slot ||
 			claim->owner != order->owner)
