@@ -193,13 +193,19 @@ await_result(Deadline *deadline)
 		next = PQgetResult(connection);
 		if (next == NULL)
 			break;
+		/* Read to the end even after an error, for the next statement. */
+		if (last != NULL && PQresultStatus(last) == PGRES_FATAL_ERROR)
+		{
+			PQclear(next);
+			continue;
+		}
 		PQclear(last);
 		last = next;
-		if (PQresultStatus(last) == PGRES_FATAL_ERROR)
-			raise_result(last);
 	}
 	if (last == NULL)
 		fail(PQerrorMessage(connection));
+	if (PQresultStatus(last) == PGRES_FATAL_ERROR)
+		raise_result(last);
 	return last;
 }
 
