@@ -31,6 +31,8 @@
 /* For a call of a process that is about to end. */
 #define EXIT_MS 1000
 #define HOSTS_MAX 32
+/* So that a connection does not outlive its host for a quarter of an hour. */
+#define TCP_USER_TIMEOUT_MS "5000"
 
 static const char *source;
 static PGconn *connection = NULL;
@@ -276,7 +278,9 @@ elements_in(const char *list)
 static void
 connect_start(const char *host, const char *hostaddr, const char *port)
 {
-	const char *keywords[] = {"dbname",
+	/* What comes before dbname gives way to the connection string in it. */
+	const char *keywords[] = {"tcp_user_timeout",
+							  "dbname",
 							  "fallback_application_name",
 							  "client_encoding",
 							  "target_session_attrs",
@@ -284,7 +288,8 @@ connect_start(const char *host, const char *hostaddr, const char *port)
 							  "hostaddr",
 							  "port",
 							  NULL};
-	const char *values[] = {source,
+	const char *values[] = {TCP_USER_TIMEOUT_MS,
+							source,
 							"idgen",
 							GetDatabaseEncodingName(),
 							"read-write",
