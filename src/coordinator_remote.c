@@ -92,6 +92,7 @@ verdict_field(PGresult *result, int row, Verdict *verdict)
 {
 	const char *state = field(result, row, "sqlstate");
 	const char *message = field(result, row, "message");
+	const char *detail = field(result, row, "detail");
 
 	memset(verdict, 0, sizeof(*verdict));
 	if (state == NULL || strlen(state) != 5)
@@ -100,7 +101,7 @@ verdict_field(PGresult *result, int row, Verdict *verdict)
 		verdict,
 		MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]),
 		message ? message : "",
-		field(result, row, "detail"),
+		detail ? detail : "This is an error of the coordinator.",
 		field(result, row, "hint"));
 }
 
