@@ -11,7 +11,6 @@
 
 #include <limits.h>
 
-#include "access/parallel.h"
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
@@ -67,15 +66,15 @@ check_coordinator(char **value, void **extra, GucSource from)
 
 /*
  * What is left of blocks from elsewhere is not issued any more. A parallel
- * worker changes nothing: it has freed its settings and takes them over again.
+ * worker that takes over settings has freed this one, but has no `shared` yet.
  */
 static void
 assign_coordinator(const char *value, void *extra)
 {
 	const char *next = extra != NULL ? COORDINATOR_REFUSED : value;
 
-	if (shared != NULL && MyProc != NULL && !InitializingParallelWorker &&
-		idgen_coordinator != NULL && strcmp(idgen_coordinator, next) != 0)
+	if (shared != NULL && MyProc != NULL && idgen_coordinator != NULL &&
+		strcmp(idgen_coordinator, next) != 0)
 		segment_suspend_everything();
 	idgen_coordinator = next;
 }

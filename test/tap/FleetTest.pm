@@ -42,7 +42,7 @@ sub fleet_member
     my ($name, $coordinators, %option) = @_;
     my $source = draws_from(@$coordinators);
     return idgen_node($name, allows_streaming => $option{allows_streaming} // 0,
-        conf => "cluster_name = '$name'\nlog_statement = none\nidgen.coordinator = '$source'\n"
+        preload => $option{preload}, conf => "cluster_name = '$name'\nlog_statement = none\nidgen.coordinator = '$source'\n"
             . ($option{conf} // ''));
 }
 

@@ -27,7 +27,8 @@ append_to_file("$directory/service", "[fleet]\nhost=" . $coordinator->host . "\n
     . $coordinator->port . "\ndbname=postgres\nuser=idgen_fleet\n");
 $ENV{PGSERVICEFILE} = "$directory/service";
 # What the tests write into the member's settings is not to be looked for in its log.
-my $member = fleet_member('member', [$coordinator],
+# Until the library is loaded a setting of its is nobody's to refuse, or to hide.
+my $member = fleet_member('member', [$coordinator], preload => 1,
     conf => "log_min_error_statement = panic\n");
 # The same tag here, so that a number of this server would be seen.
 add_tag($member, 'order', 10);

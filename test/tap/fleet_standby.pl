@@ -57,7 +57,7 @@ push @{ $lists[-1] }, insist_on($standby, 'SELECT snowflake_next()');
 # Promoted under load; the old primary does not know.
 my $directory = PostgreSQL::Test::Utils::tempdir;
 append_to_file("$directory/statements", 'SELECT snowflake_next() FROM generate_series(1, 20);' . "\n")
-    foreach 1 .. 5000;
+    foreach 1 .. 50000;
 my %output = (primary => "$directory/primary", standby => "$directory/standby");
 my @clients = (call_loop($primary, 'load', "$directory/statements", $output{primary}),
     call_loop($standby, 'load', "$directory/statements", $output{standby}));
