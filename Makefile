@@ -67,7 +67,7 @@ SHLIB_LINK = $(libpq) -lcrypto
 
 # install comes first: it leaves the extension to the others.
 REGRESS = install catalog uuidv7 clock plans segment segment_tags \
-	segment_own_locks privileges snowflake codec_typeid codec_ulid \
+	segment_own_locks segment_gone privileges snowflake codec_typeid codec_ulid \
 	codec_ksuid codec_nanoid codec_sqids codec_mask
 REGRESS_OPTS = --temp-instance=tmp_check --temp-config=test/regress.conf \
 	--no-locale

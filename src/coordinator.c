@@ -124,7 +124,7 @@ coordinator_reserve_blocks(Oid relation, Demand *demands, int count)
 		coordinator_serve_demands(demands, count, proc);
 		return work_end(&work, true);
 	}
-	/* Or dropped. By whom, the callers find out. */
+	/* By whom, the callers find out. */
 	for (int i = 0; i < count; i++)
 	{
 		demands[i].row = ROW_LOCKED;

@@ -32,17 +32,12 @@ static Oid caller_role;
 static int caller_context;
 static bool writing = false; /* a statement of ours is running */
 
-/* Qualified name of a relation of the extension; NULL if it is not its own. */
 static char *
-own_table(Oid relation)
+qualified_name(Oid relation)
 {
-	char *name = get_rel_name(relation);
-
-	if (name == NULL || !extension_owns_relation(relation))
-		return NULL;
 	return quote_qualified_identifier(
 		get_namespace_name(get_rel_namespace(relation)),
-		name);
+		get_rel_name(relation));
 }
 
 static Oid
@@ -66,41 +61,46 @@ coordinator_find_table(const char *name)
 	return get_relname_relid(name, extension.schema);
 }
 
-/* Locks a table of the extension if nobody else does. NULL: not to be had. */
+/*
+ * Locks a table of the extension if nobody else does. NULL: somebody does.
+ * Raises 42P01 when it is not the extension's, or not there, any more.
+ */
 static char *
-lock_table(Oid relation)
+lock_table(Oid relation, const char *name)
 {
-	Relation opened;
+	Relation opened = NULL;
 	ListCell *cell;
 	bool free = true;
 
-	if (!OidIsValid(relation) ||
-		!ConditionalLockRelationOid(relation, RowExclusiveLock))
-		return NULL;
-	opened = RelationIdGetRelation(relation);
-	if (opened == NULL)
-		return NULL;
+	if (OidIsValid(relation))
+	{
+		if (!ConditionalLockRelationOid(relation, RowExclusiveLock))
+			return NULL;
+		opened = RelationIdGetRelation(relation);
+	}
+	if (opened == NULL || !extension_owns_relation(relation))
+		extension_table_is_gone(name);
 	/* The statements would wait for them. */
 	foreach (cell, RelationGetIndexList(opened))
 		free &= ConditionalLockRelationOid(lfirst_oid(cell), RowExclusiveLock);
 	RelationClose(opened);
-	return free ? own_table(relation) : NULL;
+	return free ? qualified_name(relation) : NULL;
 }
 
 /*
  * Begins work on a table and a second one in the same schema. Then follow
  * coordinator_close(), the commit, and coordinator_restore_role(). Returns
- * NULL, or the name of the table that is not there or is locked.
+ * NULL, or the name of the table that is locked. Raises 42P01 as above.
  */
 const char *
 coordinator_open(Oid relation, const char *first, const char *second)
 {
 	first_oid = relation;
-	first_table = lock_table(first_oid);
+	first_table = lock_table(first_oid, first);
 	if (first_table == NULL)
 		return first;
 	second_oid = get_relname_relid(second, get_rel_namespace(relation));
-	second_table = lock_table(second_oid);
+	second_table = lock_table(second_oid, second);
 	if (second_table == NULL)
 		return second;
 	GetUserIdAndSecContext(&caller_role, &caller_context);

@@ -70,6 +70,15 @@ extension_owns_relation(Oid relation)
 		   getExtensionOfObject(RelationRelationId, relation) == extension;
 }
 
+void
+extension_table_is_gone(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("table %s of extension \"idgen\" is gone", name),
+			 errhint("It was dropped, renamed, or changed.")));
+}
+
 /* Compares versions of the form MAJOR.MINOR, number by number. */
 bool
 extension_version_is_newer(const char *version, const char *than)

@@ -15,6 +15,7 @@ typedef struct Extension
 /* extension.c */
 extern bool extension_find(Extension *extension);
 extern bool extension_owns_relation(Oid relation);
+extern void extension_table_is_gone(const char *name) pg_attribute_noreturn();
 extern bool extension_version_is_newer(const char *version, const char *than);
 
 #endif

@@ -28,6 +28,7 @@
 
 #include "clock.h"
 #include "compat.h"
+#include "extension.h"
 #include "guc.h"
 #include "segment.h"
 #include "shared.h"
@@ -65,15 +66,6 @@ relation_changed(Datum arg, Oid relation)
 		segment_relation_valid = false;
 }
 
-static void
-relation_is_gone(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 errmsg("table id_segment of extension \"idgen\" is gone"),
-			 errhint("It was dropped, renamed, or changed.")));
-}
-
 /* The table beside the function that is being called. */
 Oid
 segment_find_relation(FunctionCallInfo fcinfo)
@@ -90,7 +82,7 @@ segment_find_relation(FunctionCallInfo fcinfo)
 	relation = get_relname_relid("id_segment",
 								 get_func_namespace(fcinfo->flinfo->fn_oid));
 	if (!OidIsValid(relation) || !segment_table_is_ours(relation))
-		relation_is_gone();
+		extension_table_is_gone("id_segment");
 	segment_relation = relation;
 	segment_relation_valid = true;
 	return relation;

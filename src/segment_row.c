@@ -60,7 +60,11 @@ is_as_made(Relation relation)
 		   relation->rd_rel->relam == HEAP_TABLE_AM_OID &&
 		   has_column(desc, "biz_tag", TEXTOID) &&
 		   has_column(desc, "max_id", INT8OID) &&
+		   has_column(desc, "step", INT4OID) &&
+		   has_column(desc, "updated_at", TIMESTAMPTZOID) &&
 		   has_column(desc, "incarnation", UUIDOID) &&
+		   has_column(desc, "system_id", INT8OID) &&
+		   has_column(desc, "timeline", INT4OID) &&
 		   OidIsValid(primary_key_index(relation));
 }
 

@@ -53,7 +53,8 @@ check_layout_change(TriggerData *trigger)
 			strcmp(here, idgen_lease_database) != 0)
 			refuse_layout("snowflake_layout counts only in the database that "
 						  "idgen.lease_database names",
-						  "Insert the row there.");
+						  "Insert the row there, or name the database whose "
+						  "tables servers lease nodes from.");
 		return;
 	}
 	if (TRIGGER_FIRED_FOR_STATEMENT(trigger->tg_event) ||
