@@ -160,7 +160,9 @@ coordinator_run(Statement *statement,
 	if (statement->plan == NULL)
 	{
 		char *sql = psprintf(format, first_table, second_table);
-		SPIPlanPtr plan = SPI_prepare(sql, nargs, types);
+		/* Planned once: arrays as constants would be planned each time. */
+		SPIPlanPtr plan =
+			SPI_prepare_cursor(sql, nargs, types, CURSOR_OPT_GENERIC_PLAN);
 
 		if (plan == NULL || SPI_keepplan(plan) != 0)
 			elog(ERROR, "could not prepare: %s", sql);

@@ -56,7 +56,8 @@ static bool segment_relation_valid = false;
 typedef struct Wait
 {
 	instr_time start;
-	uint64 need; /* the first answer that is not older than the call */
+	uint64 need;   /* the first answer that is not older than the call */
+	bool expected; /* by the worker, which need not be woken for this turn */
 } Wait;
 
 static void
@@ -198,6 +199,7 @@ wait_begin(Wait *wait, SegmentSlot *slot)
 	uint64 requested = pg_atomic_read_u64(&slot->requested);
 
 	INSTR_TIME_SET_CURRENT(wait->start);
+	wait->expected = false;
 	/* An open request may have looked at the row before this call began. */
 	wait->need = requested == answered ? answered + 1 : requested + 1;
 	ConditionVariablePrepareToSleep(&slot->answer);
@@ -268,12 +270,14 @@ wait_turn(TagRef *ref, Wait *wait, Verdict *verdict)
 {
 	static uint32 wait_event = 0;
 	SegmentSlot *slot = ref->slot;
-	WorkerState state;
+	WorkerState state = WORKER_WOKEN;
 	int64 left = idgen_timeout - waited_ms(wait);
 
 	if (wait_event == 0)
 		wait_event = wait_event_new("IdgenSegment");
-	state = worker_wake(MyDatabaseId);
+	if (!wait->expected)
+		state = worker_wake(MyDatabaseId);
+	wait->expected = false;
 	if (pg_atomic_read_u64(&slot->answered) < wait->need)
 		ConditionVariableTimedSleep(&slot->answer,
 									Max(1, Min(left, WORKER_RETRY_MS)),
@@ -335,16 +339,19 @@ await_number(TagRef *ref, int64 *number)
 	return true;
 }
 
+/* NULL when there is no room. Sets *expected when the worker waits for more. */
 static SegmentClaim *
-open_claim(TagRef *ref, bool is_set, int64 size)
+open_claim(TagRef *ref, bool is_set, int64 size, bool *expected)
 {
 	Segments *segments = &shared->segments;
 	SegmentClaim *claim = NULL;
 
 	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
-	for (int i = 0; i < SEGMENT_CLAIMS && claim == NULL; i++)
+	for (int i = 0; i < segments->claims_used && claim == NULL; i++)
 		if (segments->claims[i].state == CLAIM_FREE)
 			claim = &segments->claims[i];
+	if (claim == NULL && segments->claims_used < SEGMENT_CLAIMS)
+		claim = &segments->claims[segments->claims_used++];
 	if (claim != NULL)
 	{
 		claim->state = CLAIM_OPEN;
@@ -356,20 +363,37 @@ open_claim(TagRef *ref, bool is_set, int64 size)
 		claim->start = 0;
 		claim->end = 0;
 		memset(&claim->verdict, 0, sizeof(claim->verdict));
+		*expected =
+			segments->gathering == MyDatabaseId && --segments->missing > 0;
 	}
 	LWLockRelease(&segments->lock);
 	return claim;
 }
 
-/* Frees a claim, or has the worker that took it do so. Copies the answer. */
+/* Frees a claim, or has the worker that took it do so. */
 static void
-close_claim(SegmentClaim *claim, SegmentClaim *result)
+close_claim(SegmentClaim *claim)
 {
 	LWLockAcquire(&shared->segments.lock, LW_EXCLUSIVE);
-	if (result != NULL)
-		*result = *claim;
 	claim->state = claim->state == CLAIM_TAKEN ? CLAIM_ABANDONED : CLAIM_FREE;
 	LWLockRelease(&shared->segments.lock);
+}
+
+/* Copies the answer to a claim and frees it. False when there is none yet. */
+static bool
+take_answer(SegmentClaim *claim, SegmentClaim *answer)
+{
+	bool done;
+
+	LWLockAcquire(&shared->segments.lock, LW_EXCLUSIVE);
+	done = claim->state == CLAIM_DONE;
+	if (done)
+	{
+		*answer = *claim;
+		claim->state = CLAIM_FREE;
+	}
+	LWLockRelease(&shared->segments.lock);
+	return done;
 }
 
 /* A session at a slot, and what it leaves behind however its wait ends. */
@@ -387,7 +411,7 @@ stop_waiting(int code, Datum arg)
 
 	ConditionVariableCancelSleep();
 	if (waiter->claim != NULL)
-		close_claim(waiter->claim, NULL);
+		close_claim(waiter->claim);
 	pg_atomic_fetch_sub_u32(waiter->count, 1);
 }
 
@@ -453,17 +477,6 @@ segment_next(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(wait_for_number(ref));
 }
 
-static bool
-claim_is_done(SegmentClaim *claim)
-{
-	bool done;
-
-	LWLockAcquire(&shared->segments.lock, LW_SHARED);
-	done = claim->state == CLAIM_DONE;
-	LWLockRelease(&shared->segments.lock);
-	return done;
-}
-
 /* Waits until a claim for *result's size is answered, and copies the answer. */
 static pg_noinline void
 await_claim(TagRef *ref, Waiter *waiter, SegmentClaim *result)
@@ -477,12 +490,11 @@ await_claim(TagRef *ref, Waiter *waiter, SegmentClaim *result)
 	for (;;)
 	{
 		if (waiter->claim == NULL)
-			waiter->claim = open_claim(ref, is_set, size);
+			waiter->claim = open_claim(ref, is_set, size, &wait.expected);
 		segment_request(ref->slot, false);
 		wait_turn(ref, &wait, &verdict);
-		if (waiter->claim == NULL || !claim_is_done(waiter->claim))
+		if (waiter->claim == NULL || !take_answer(waiter->claim, result))
 			continue;
-		close_claim(waiter->claim, result);
 		waiter->claim = NULL;
 		if (result->verdict.sqlstate == 0)
 			return;

@@ -105,6 +105,9 @@ typedef struct Segments
 	/* under the lock */
 	uint64 last_owner;
 	int slots_used;
+	int claims_used;
+	Oid gathering; /* database whose worker waits for more claims, */
+	int missing;   /* and for how many more; it need not be woken before */
 	SegmentClaim claims[SEGMENT_CLAIMS];
 
 	SegmentSlot slots[SEGMENT_SLOTS];

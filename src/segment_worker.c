@@ -85,35 +85,57 @@ own_demand(Pass *pass, Order *order)
 	return &pass->demands[order->first + order->count - 1];
 }
 
+/* The lock must be held. */
 static int
 open_claims(void)
 {
 	Segments *segments = &shared->segments;
 	int count = 0;
 
-	LWLockAcquire(&segments->lock, LW_SHARED);
-	for (int i = 0; i < SEGMENT_CLAIMS; i++)
+	for (int i = 0; i < segments->claims_used; i++)
 		if (segments->claims[i].state == CLAIM_OPEN &&
 			claim_slot(&segments->claims[i])->database == MyDatabaseId)
 			count++;
-	LWLockRelease(&segments->lock);
 	return count;
+}
+
+/* Counts those, and has callers not wake this worker until they are enough. */
+static int
+expect_claims(int enough)
+{
+	Segments *segments = &shared->segments;
+	int open;
+
+	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
+	open = open_claims();
+	segments->gathering = MyDatabaseId;
+	segments->missing = enough - open;
+	LWLockRelease(&segments->lock);
+	return open;
 }
 
 /*
  * Callers whom a pass has served come back one by one. So that the first does
  * not get a flush of his own, and the others the next, waits until as many
- * claims are open as there were callers, or none came for a millisecond.
+ * claims are open as there were callers, or nothing came for a millisecond.
  */
 static void
-gather(int expected)
+gather(int callers)
 {
 	TimestampTz end = GetCurrentTimestamp() + GATHER_MAX_US;
-	int open = open_claims();
+	int before = -1;
+	int open = 0;
+	bool woken = false;
 
-	while (open > 0 && open < expected && worker_pause() &&
+	if (callers == 0)
+		return;
+	while ((open = expect_claims(callers)) < callers &&
+		   (open > before || (woken && open > 0)) &&
 		   GetCurrentTimestamp() < end)
-		open = open_claims();
+	{
+		before = open;
+		woken = worker_pause();
+	}
 }
 
 static void
@@ -131,7 +153,7 @@ add_demand(Pass *pass, Order *order, DemandKind kind, int64 amount)
 static void
 collect_claims(Pass *pass, Order *order)
 {
-	for (int i = 0; i < SEGMENT_CLAIMS; i++)
+	for (int i = 0; i < shared->segments.claims_used; i++)
 	{
 		SegmentClaim *claim = &shared->segments.claims[i];
 
@@ -174,6 +196,14 @@ collect_order(Pass *pass, SegmentSlot *slot, uint64 request)
 		add_demand(pass, order, DEMAND_LOOK, 0);
 }
 
+/* From here on callers wake the worker; the lock must be held. */
+static void
+expect_nothing(void)
+{
+	if (shared->segments.gathering == MyDatabaseId)
+		shared->segments.gathering = InvalidOid;
+}
+
 /* Takes the open requests of one table of this database into a pass. */
 static void
 collect(Pass *pass)
@@ -187,6 +217,7 @@ collect(Pass *pass)
 	pass->demands = palloc0(sizeof(Demand) * (slots + SEGMENT_CLAIMS));
 	pass->claims = palloc0(sizeof(SegmentClaim *) * (slots + SEGMENT_CLAIMS));
 	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
+	expect_nothing();
 	for (int i = 0; i < slots; i++)
 	{
 		SegmentSlot *slot = &segments->slots[i];
@@ -271,6 +302,7 @@ leave_requests(int code, Datum arg)
 		put_all_back(&current_pass, false);
 	segments = &shared->segments;
 	LWLockAcquire(&segments->lock, LW_EXCLUSIVE);
+	expect_nothing();
 	for (int i = 0; i < segments->slots_used; i++)
 	{
 		SegmentSlot *slot = &segments->slots[i];
@@ -449,7 +481,9 @@ serve(Pass *pass)
 				 !worker_interrupted() && !is_unreachable(pass->demands);
 
 	/* Those who came meanwhile, too: else two halves would take turns. */
+	LWLockAcquire(&shared->segments.lock, LW_SHARED);
 	pass->callers = pass->demand_count - pass->count + open_claims();
+	LWLockRelease(&shared->segments.lock);
 	for (int i = 0; i < pass->count; i++)
 	{
 		Order *order = &pass->orders[i];
@@ -514,6 +548,7 @@ segment_worker_main(Datum arg)
 			break;
 		SetCurrentStatementStartTimestamp();
 		gather(callers);
+		callers = 0;
 		collect(pass);
 		if (pass->count > 0)
 		{
