@@ -228,14 +228,8 @@ coordinator_lease_step(LeaseStep step,
 	}
 	PG_CATCH();
 	{
-		ErrorData *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		AbortCurrentTransaction();
+		verdict_catch(verdict, context);
 		done = false;
-		verdict_set_error(verdict, error);
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);

@@ -433,17 +433,14 @@ reserve(Oid relation, Demand *demands, int count)
 	}
 	PG_CATCH();
 	{
-		ErrorData *error;
+		Verdict verdict;
 
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		AbortCurrentTransaction();
+		verdict_catch(&verdict, context);
 		for (int i = 0; i < count; i++)
 		{
 			demands[i].row = ROW_UNKNOWN;
 			demands[i].start = 0;
-			verdict_set_error(&demands[i].verdict, error);
+			demands[i].verdict = verdict;
 		}
 	}
 	PG_END_TRY();

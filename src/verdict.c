@@ -5,6 +5,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "mb/pg_wchar.h"
 
 #include "verdict.h"
@@ -32,10 +33,16 @@ verdict_set(Verdict *verdict,
 	copy_text(verdict->hint, sizeof(verdict->hint), hint ? hint : "");
 }
 
-/* What somebody else's error says. */
+/* In PG_CATCH: what the error says, which ends with its transaction. */
 void
-verdict_set_error(Verdict *verdict, const ErrorData *error)
+verdict_catch(Verdict *verdict, MemoryContext context)
 {
+	ErrorData *error;
+
+	MemoryContextSwitchTo(context);
+	error = CopyErrorData();
+	FlushErrorState();
+	AbortCurrentTransaction();
 	verdict_set(verdict,
 				error->sqlerrcode,
 				error->message ? error->message : "",

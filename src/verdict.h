@@ -21,7 +21,7 @@ extern void verdict_set(Verdict *verdict,
 						const char *message,
 						const char *detail,
 						const char *hint);
-extern void verdict_set_error(Verdict *verdict, const ErrorData *error);
+extern void verdict_catch(Verdict *verdict, MemoryContext context);
 extern void verdict_raise(const Verdict *verdict);
 
 #endif
