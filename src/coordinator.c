@@ -30,6 +30,7 @@ static char *source = NULL;
 /* A transaction on the tables here. */
 typedef struct Work
 {
+	MemoryContext context; /* from before, and to go back to */
 	int settings;
 	const char *locked; /* a table that is not to be had */
 } Work;
@@ -65,9 +66,18 @@ coordinator_source(void)
 static void
 work_begin(Work *work)
 {
+	work->context = CurrentMemoryContext;
 	StartTransactionCommand();
 	work->settings = NewGUCNestLevel();
 	PushActiveSnapshot(GetTransactionSnapshot());
+}
+
+/* A transaction's end would leave a context that is never reset. */
+static void
+work_abort(Work *work)
+{
+	AbortCurrentTransaction();
+	MemoryContextSwitchTo(work->context);
 }
 
 /* False, with the transaction over, when a table is not to be had. */
@@ -76,7 +86,7 @@ work_open(Work *work, Oid relation, const char *first, const char *second)
 {
 	work->locked = coordinator_open(relation, first, second);
 	if (work->locked != NULL)
-		AbortCurrentTransaction();
+		work_abort(work);
 	return work->locked == NULL;
 }
 
@@ -91,6 +101,7 @@ work_end(Work *work, bool await_standby)
 	/* What a trigger of the owner's has set must not reach the commit. */
 	AtEOXact_GUC(false, work->settings);
 	durable = worker_commit(await_standby);
+	MemoryContextSwitchTo(work->context);
 	coordinator_restore_role();
 	return durable;
 }
@@ -180,7 +191,7 @@ lease_step_here(LeaseStep step,
 	relation = coordinator_find_table("node_lease");
 	if (!OidIsValid(relation))
 	{
-		AbortCurrentTransaction();
+		work_abort(&work);
 		no_lease_table(verdict);
 		return false;
 	}

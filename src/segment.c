@@ -261,6 +261,36 @@ raise_timeout(WorkerState state)
 			 errhint("See the server's log, or raise idgen.timeout.")));
 }
 
+static Verdict
+last_verdict(SegmentSlot *slot)
+{
+	Verdict verdict;
+
+	LWLockAcquire(&shared->segments.lock, LW_SHARED);
+	verdict = slot->verdict;
+	LWLockRelease(&shared->segments.lock);
+	return verdict;
+}
+
+/*
+ * Before a locked row is asked for again. The answers to others, who ask for
+ * it, too, end the pause only with better news: else all would ask all the time.
+ */
+static void
+wait_locked(SegmentSlot *slot, uint32 wait_event)
+{
+	instr_time start;
+	int64 left = WORKER_RETRY_MS;
+
+	INSTR_TIME_SET_CURRENT(start);
+	while (left > 0 &&
+		   last_verdict(slot).sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
+	{
+		ConditionVariableTimedSleep(&slot->answer, left, wait_event);
+		left = WORKER_RETRY_MS - clock_elapsed_us(start) / US_PER_MS;
+	}
+}
+
 /*
  * One turn of a wait for an open request: sleeps until an answer or for a
  * while, and raises the error for which there is no use in waiting on.
@@ -284,16 +314,12 @@ wait_turn(TagRef *ref, Wait *wait, Verdict *verdict)
 									wait_event);
 	if (pg_atomic_read_u64(&slot->answered) >= wait->need)
 	{
-		LWLockAcquire(&shared->segments.lock, LW_SHARED);
-		*verdict = slot->verdict;
-		LWLockRelease(&shared->segments.lock);
+		*verdict = last_verdict(slot);
 		wait->need = pg_atomic_read_u64(&slot->answered) + 1;
 		if (verdict->sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
 		{
 			raise_if_locked(ref, verdict, false);
-			ConditionVariableTimedSleep(&slot->answer,
-										WORKER_RETRY_MS,
-										wait_event);
+			wait_locked(slot, wait_event);
 		}
 	}
 	if (waited_ms(wait) >= idgen_timeout)
